@@ -18,6 +18,9 @@ const FEWEST_STATEMENTS = 600;
 const FEWEST_TABLES = 60;
 /** Functions whose statements this test cannot reach. Their own tests run them. */
 const NOT_REACHED = [
+  // These functions pass their rows to the table unchanged, and a placeholder has no columns.
+  'insertIntents',
+  'insertPayments',
   // These functions require a valid id or bytes before they send anything.
   'searchPayments',
   'selectDelivery',

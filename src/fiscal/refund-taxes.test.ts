@@ -63,8 +63,8 @@ const refund = ({ id }: Payment, amount: AskedAmount, failure?: 'insufficient_ba
 
 /** Returns the taxes on the refund's receipt, and the receipt's text. */
 async function receiptOf(id: string) {
-  const { tenant } = store.merchant;
-  const url = refundReceiptUrl({ id, tenant, status: 'succeeded' }, store.pages) ?? '';
+  const { livemode } = store.merchant.tenant;
+  const url = refundReceiptUrl({ id, livemode, status: 'succeeded' }, store.pages) ?? '';
   const slip = await readRefundSlip(store.ctx, url.split('/').at(-1) ?? '', writerFor('en'));
   assert.ok(slip !== null);
   return { shown: slip.document as { taxes: unknown }, text: receiptText(slip, url, 48) };

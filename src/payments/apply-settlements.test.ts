@@ -91,7 +91,7 @@ test('if blocks share a second, it settles when its block was seen, after its ta
     const { intentId } = await addProcessing();
     await playChain(store, undefined, { seenAt: seenAt.toISOString() });
     const payment = await findPayment(store, intentId);
-    return payment?.settledAt;
+    return payment?.settled_at;
   };
   assert.deepEqual(await settledAt(addMs(tappedAt, 123)), addMs(tappedAt, 123));
   // Now settles a payment through a worker whose clock is behind.
@@ -143,7 +143,7 @@ test('after a loss the next receipt is number 1 of another series', async () => 
   const numberOfNext = async () => {
     const { intentId } = await addProcessing();
     await playChain(store);
-    return (await findPayment(store, intentId))?.receiptNumber ?? '';
+    return (await findPayment(store, intentId))?.receipt_number ?? '';
   };
   const [before = '', count] = (await numberOfNext()).split('-');
   const now = store.clock.now();

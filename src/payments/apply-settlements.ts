@@ -6,7 +6,7 @@ import { DAY_MS } from '#core/durations.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, numberedId } from '#core/ids.ts';
 import { tenantOf } from '#core/mode.ts';
-import type { Atoms } from '#core/money.ts';
+import { type Atoms, atoms, ZERO } from '#core/money.ts';
 import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -30,7 +30,7 @@ import {
 } from '#payments/offline/offline-queries.ts';
 import { offlineDraft } from '#payments/offline/render-offline-payment.ts';
 import { paidQuote } from '#payments/paid-quote.ts';
-import { methodOf, type Payment, toPayment } from '#payments/payment.ts';
+import { methodOf, type Payment } from '#payments/payment.ts';
 import { attemptOf, type IntentCommand, transition } from '#payments/payment-intent.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
@@ -149,7 +149,7 @@ export function newPayment(
   const { merchant, stamp, amount, numberOf } = made;
   const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
-  return toPayment({
+  return {
     id: after.payment_id,
     recovered: false,
     account_id: after.account_id,
@@ -172,11 +172,11 @@ export function newPayment(
     tip: after.attempt.tip,
     presentment: paidQuote(after, after.attempt.tip),
     lines: after.lines,
-    fee_acquirer: BigInt(facts.feeAcquirer),
-    fee_protocol: BigInt(facts.feeProtocol),
-    fee_cashback: BigInt(facts.cashback),
-    amount_reserved: 0n,
-    amount_refunded: 0n,
+    fee_acquirer: atoms(BigInt(facts.feeAcquirer)),
+    fee_protocol: atoms(BigInt(facts.feeProtocol)),
+    fee_cashback: atoms(BigInt(facts.cashback)),
+    amount_reserved: ZERO,
+    amount_refunded: ZERO,
     chain_id: BigInt(facts.chainId),
     settlement_number: BigInt(facts.settlementNumber),
     batch_number: BigInt(facts.batchNumber),
@@ -185,7 +185,7 @@ export function newPayment(
     log_index: facts.logIndex,
     settled_at: paidAt(after, facts, stamp),
     refundable_until: addMs(minedAt, merchant.refund_window_days * DAY_MS),
-  });
+  };
 }
 
 /**
@@ -202,8 +202,9 @@ function paidAt(
 }
 
 /** Returns the part of a payment that counts toward the contract's hourly ceiling. */
-export function toSale({ tenant, settledAt, aheadSeconds, amount }: Payment) {
-  return { tenant, minedAt: addSeconds(settledAt, -aheadSeconds), amount };
+export function toSale(payment: Payment) {
+  const minedAt = addSeconds(payment.settled_at, -payment.ahead_seconds);
+  return { tenant: tenantOf(payment), minedAt, amount: payment.amount };
 }
 
 /** Drafts the events of a new payment. */
@@ -212,17 +213,17 @@ export function paymentDrafts(
   stamp: Stamp,
   receipts: ReceiptPages,
 ): EventDraft[] {
-  const { tenant, id: objectId } = payment;
   const object = renderPayment(payment, receipts);
-  const draft = { tenant, objectId, object, stamp };
+  const draft = { tenant: tenantOf(payment), objectId: payment.id, object, stamp };
   const paid: EventDraft = { ...draft, type: 'payment.succeeded' };
-  if (payment.fees.cashback === 0n) return [paid];
+  if (payment.fee_cashback === 0n) return [paid];
   return [paid, { ...draft, type: 'payment.cashback_paid' }];
 }
 
 /** Returns the data of a payment's receipt for the fiscal signer. */
-export function toReceipted({ id, tenant, receiptNumber }: Payment): Receipted {
-  return { subjectId: id, paymentId: id, tenant, receiptNumber };
+export function toReceipted(payment: Payment): Receipted {
+  const { id, receipt_number: receiptNumber } = payment;
+  return { subjectId: id, paymentId: id, tenant: tenantOf(payment), receiptNumber };
 }
 
 /** Marks the offline sales among these settlements as paid. @returns their rows by intent. */

@@ -38,7 +38,7 @@ test('after a loss, older unpaid intents of this network are canceled', async ()
   await giveUp(loss);
   assert.equal(await stateOf(open), 'canceled recovered');
   assert.equal(await stateOf(asked), 'canceled recovered');
-  assert.equal(await stateOf(paid.paymentIntentId), 'succeeded');
+  assert.equal(await stateOf(paid.payment_intent_id), 'succeeded');
   assert.equal(await stateOf(newer), 'requires_payment_method');
 });
 

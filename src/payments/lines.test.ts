@@ -59,7 +59,7 @@ test("lines are stored as they were sent, with the account's settings at that ti
   assert.deepEqual([unknown.status, unknown.said], [400, 'parameter_invalid']);
 
   const payment = await payNow(store, String(body.id));
-  const read = await readIntent(store.ctx, store.merchant.tenant, payment.paymentIntentId);
+  const read = await readIntent(store.ctx, store.merchant.tenant, payment.payment_intent_id);
   assert.ok(read?.status === 'succeeded');
   const intent = renderIntent(read);
   assert.deepEqual([intent.line_items, intent.discount], [shown, 50]);

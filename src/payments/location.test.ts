@@ -31,10 +31,10 @@ test('a sale keeps its location, even if the terminal moves afterwards', async (
   const after = await addPayment(store);
   const sales = [before, atHarbor, atMarket, after];
   assert.deepEqual(
-    sales.map(({ locationId }) => locationId),
+    sales.map(({ location_id: locationId }) => locationId),
     [null, harbor, market, null],
   );
-  const intent = await selectIntent(db, tenant, atHarbor.paymentIntentId);
+  const intent = await selectIntent(db, tenant, atHarbor.payment_intent_id);
   assert.equal(intent?.location_id, harbor);
   const paid = async (id: string | null) =>
     (await selectPaymentPage(db, { tenant, filters: {} }, { ...firstPage(), location: id })).map(

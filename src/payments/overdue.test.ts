@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { applySettlements, declineOverdue } from '#payments/apply-settlements.ts';
+import { methodOf } from '#payments/payment.ts';
 import {
   addPayer,
   bodyOf,
@@ -168,8 +169,8 @@ describe('a payment that the chain settles after it was declined', () => {
     const intent = await readIntent(intentId);
     assert.deepEqual(intent, { status: 'succeeded', last_payment_error: null });
     const payment = await findPayment(store, intentId);
-    assert.equal(payment?.place.txHash, `0x${'ef'.repeat(32)}`);
-    assert.deepEqual(payment?.method, { type: 'wallet_pass', credential: 'nfc_id' });
+    assert.equal(payment?.tx_hash, `0x${'ef'.repeat(32)}`);
+    assert.deepEqual(payment && methodOf(payment.credential_type), methodOf('nfc_id'));
     assert.equal((await eventTypes(store, intentId)).at(-1), 'payment_intent.succeeded');
     const types = await eventTypes(store, payment?.id ?? '');
     assert.deepEqual(types, ['payment.succeeded', 'payment.cashback_paid']);

@@ -103,7 +103,7 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
   const { now, presented } = request;
   const isTap = kindOf(presented).isTap?.(presented) ?? true;
   const tappedAt = current.tapped_at ?? (isTap ? tapTime(current, now) : null);
-  const intent = { ...current, tappedAt };
+  const intent = { ...current, tapped_at: tappedAt };
   const unpayable = canBePaid(intent, now);
   if (unpayable !== null) return unpayable;
   const decided = command(context, { item, index, intent, verified });

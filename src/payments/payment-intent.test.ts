@@ -224,7 +224,7 @@ test('each fact of an intent stays through all steps and is in each event', () =
       for (const command of Object.values(COMMANDS)) {
         const steps = transition({ ...before, [name]: other }, command, CREATED);
         for (const { intent, event } of isRefusal(steps) ? [] : steps) {
-          const known = { ...intent, [name]: other };
+          const known: PaymentIntent = { ...intent, [name]: other };
           if (name !== 'last_payment_error') assert.deepEqual(intent, known, `${event}: ${name}`);
           const plain = { ...intent, [name]: OPEN[name as keyof typeof OPEN] };
           assert.notDeepEqual(renderIntent(known), renderIntent(plain), `${event}: ${name}`);

@@ -8,23 +8,15 @@ import {
   selectLocatedPage,
 } from '#db/paging.ts';
 import { wholeKey } from '#db/plan-shapes.ts';
-import {
-  type Payment,
-  type PaymentRow,
-  type PaymentStatus,
-  payments,
-  toPayment,
-} from '#payments/payment.ts';
+import { type Payment, type PaymentStatus, payments } from '#payments/payment.ts';
 
 export async function selectPayment(sql: Sql, tenant: Tenant, id: string): Promise<Payment | null> {
-  const row = await payments.findOwn(sql, tenant, id);
-  return row === undefined ? null : toPayment(row);
+  return (await payments.findOwn(sql, tenant, id)) ?? null;
 }
 
 /** Locks the payment, so that concurrent refunds of it are decided one at a time. */
 export async function lockPayment(tx: Tx, tenant: Tenant, id: string): Promise<Payment | null> {
-  const row = await payments.findOwn(tx, tenant, id, 'for update');
-  return row === undefined ? null : toPayment(row);
+  return (await payments.findOwn(tx, tenant, id, 'for update')) ?? null;
 }
 
 export interface PaymentFilters {
@@ -74,7 +66,7 @@ export async function selectPaymentPage(
     ...(orderId === null ? {} : { found: { sql: OF_ORDER, value: orderId } }),
     ...(status === null ? {} : { anyOf: [OF_STATUS[status]] }),
   };
-  return (await selectLocatedPage<PaymentRow>(sql, list, wanted.tenant, page)).map(toPayment);
+  return selectLocatedPage(sql, list, wanted.tenant, page);
 }
 
 export interface PayerPayment {
@@ -88,51 +80,16 @@ export async function selectPayerPayments(
   payerId: string,
   page: { readonly limit: number; readonly after: Place | null },
 ): Promise<PayerPayment[]> {
-  const rows = await sql.query<PaymentRow & { merchant_name: string }>(
+  const rows = await sql.query<Payment & { merchant_name: string }>(
     `select p.*, a.name as merchant_name from payments p join accounts a on a.id = p.account_id
      where p.payer_id = $1
        and (p.settled_at, p.settlement_number) < ($2, $3)
      order by p.settled_at desc, p.settlement_number desc limit $4`,
     [payerId, page.after?.created ?? 'infinity', page.after?.position ?? 0n, page.limit + 1],
   );
-  return rows.map((row) => ({ payment: toPayment(row), merchantName: row.merchant_name }));
+  return rows.map((row) => ({ payment: row, merchantName: row.merchant_name }));
 }
 
-export async function insertPayments(tx: Tx, settled: readonly Payment[]): Promise<void> {
-  const rows = settled.map((payment) => ({
-    id: payment.id,
-    recovered: payment.recovered,
-    account_id: payment.tenant.accountId,
-    livemode: payment.tenant.livemode,
-    position: payment.position,
-    created: payment.created,
-    ahead_seconds: payment.aheadSeconds,
-    payment_intent_id: payment.paymentIntentId,
-    terminal_id: payment.terminalId,
-    location_id: payment.locationId,
-    payer_id: payment.payerId,
-    payer_address: payment.payerAddress,
-    order_id: payment.orderId,
-    receipt_number: payment.receiptNumber,
-    split_group: payment.splitGroup,
-    cashier_id: payment.cashierId,
-    method_type: payment.method.type,
-    credential_type: payment.method.credential,
-    amount: payment.amount,
-    tip: payment.tip,
-    fee_acquirer: payment.fees.acquirer,
-    fee_protocol: payment.fees.protocol,
-    fee_cashback: payment.fees.cashback,
-    chain_id: payment.chainId,
-    settlement_number: payment.settlementNumber,
-    batch_number: payment.batchNumber,
-    tx_hash: payment.place.txHash,
-    block_number: payment.place.blockNumber,
-    log_index: payment.place.logIndex,
-    settled_at: payment.settledAt,
-    refundable_until: payment.refundableUntil,
-    presentment: payment.presentment,
-    lines: payment.lines,
-  }));
-  await payments.insertAll(tx, rows);
+export function insertPayments(tx: Tx, settled: readonly Payment[]): Promise<void> {
+  return payments.insertAll(tx, settled);
 }

@@ -61,7 +61,7 @@ describe('a price in the shop’s currency', () => {
 
     const tip = Math.floor(Number(body.amount) / 10);
     const payment = await payNow(store, String(body.id), tip);
-    const read = await readIntent(store.ctx, store.merchant.tenant, payment.paymentIntentId);
+    const read = await readIntent(store.ctx, store.merchant.tenant, payment.payment_intent_id);
     assert.ok(read?.status === 'succeeded');
     assert.deepEqual(renderIntent(read).presentment, shown);
     assert.equal(payment.amount, 10_854_227n + 1_085_422n);

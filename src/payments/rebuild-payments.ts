@@ -155,8 +155,9 @@ async function endedDrafts(
   return rows.map((row) => offlineDraft(row, stamp));
 }
 
-function movementOf({ tenant, id, amount, settledAt }: Payment, stamp: Stamp): Movement {
-  return { tenant, type: 'payment', objectId: id, amount, happened: settledAt, stamp };
+function movementOf(payment: Payment, stamp: Stamp): Movement {
+  const { id: objectId, amount, settled_at: happened } = payment;
+  return { tenant: tenantOf(payment), type: 'payment', objectId, amount, happened, stamp };
 }
 
 /** Prepares the rows of lost payments, in the order of each account. */
@@ -199,7 +200,7 @@ async function prepare(
     const settled = newPayment(after, one.facts, { stamp, merchant, numberOf, amount });
     // The chain stores only the sum of sale and tip, so the quote and the lines are left out.
     const unknown = { presentment: null, lines: null };
-    const payment = { ...settled, ...unknown, recovered: true, orderId: one.orderId };
+    const payment = { ...settled, ...unknown, recovered: true, order_id: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);
     written.drafts.push(...paymentDrafts(payment, stamp, booking.pages));
@@ -236,7 +237,7 @@ export async function rebuildPayments(
   const after = changes.map(({ steps }) => present(steps.at(-1), 'rebuilt intent').intent);
   await markRecovered(
     tx,
-    payments.map(({ paymentIntentId: id, settlementNumber: number }) => ({ id, number })),
+    payments.map(({ payment_intent_id: id, settlement_number: number }) => ({ id, number })),
   );
   const deliveries = await appendEvents(tx, drafts);
   await updateWaiting(
@@ -245,7 +246,7 @@ export async function rebuildPayments(
       .filter((_, index) => changes[index]?.before.status === 'processing')
       .map((intent) => ({ resource: intent.id, ...answerWith(200, renderIntent(intent)) })),
   );
-  const orders = new Map(payments.map((payment) => [payment.paymentIntentId, payment.orderId]));
+  const orders = new Map(payments.map((payment) => [payment.payment_intent_id, payment.order_id]));
   const times = after.map((intent) => intent.created.getTime());
   return {
     intents: after,

@@ -30,9 +30,9 @@ async function addRebuilt(orderId: string, amount = 2_500_000): Promise<string> 
   const payment = await addPayment(store, amount);
   await store.db.query(
     `update payment_intents set recovered = true, order_id = $2, metadata = '{}' where id = $1`,
-    [payment.paymentIntentId, orderId],
+    [payment.payment_intent_id, orderId],
   );
-  return payment.paymentIntentId;
+  return payment.payment_intent_id;
 }
 
 /** Restores the database to a time before the account's newest intents were created. */
@@ -66,9 +66,9 @@ describe('a new intent', () => {
 
   test('is settled with that number, and its payment’s id encodes it too', async () => {
     const payment = await addPayment(store);
-    assert.equal(await numberOf(payment.paymentIntentId), payment.settlementNumber);
+    assert.equal(await numberOf(payment.payment_intent_id), payment.settlement_number);
     const named = { livemode: false, id: payment.id };
-    assert.equal(numberOfId(store.idKey, 'payment', named), payment.settlementNumber);
+    assert.equal(numberOfId(store.idKey, 'payment', named), payment.settlement_number);
   });
 
   test('has no field `recovered`', async () => {

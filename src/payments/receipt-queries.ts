@@ -4,7 +4,7 @@ import { ofTenant, wholeKey } from '#db/plan-shapes.ts';
 import { type Fiscal, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import type { AcceptedOffline } from '#payments/intent-rows.ts';
-import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
+import { type Payment, payments } from '#payments/payment.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
 import type { RateTax } from '#prices/sale-lines.ts';
 
@@ -60,7 +60,7 @@ export interface Receipt {
   readonly refunds: readonly RefundOnReceipt[];
 }
 
-type Row = PaymentRow &
+type Row = Payment &
   MerchantOnReceipt & {
     merchant_number: bigint | null;
     description: string | null;
@@ -93,7 +93,7 @@ export async function selectReceipt(
     [row.account_id, wanted.livemode, row.id],
   );
   return {
-    payment: toPayment(row),
+    payment: row,
     merchant: merchantOf(row),
     merchantNumber: row.merchant_number,
     description: row.description,
@@ -169,7 +169,7 @@ export async function selectNumbered(
   tenant: Tenant,
   number: string,
 ): Promise<NumberedPayment[]> {
-  const rows = await sql.query<PaymentRow & { printed_amount: bigint }>(
+  const rows = await sql.query<Payment & { printed_amount: bigint }>(
     `select ${payments.columns}, coalesce((
        select amount from refunds where ${NUMBER_KEY}), amount) as printed_amount
      from payments where id = any(array(
@@ -178,7 +178,7 @@ export async function selectNumbered(
        select payment_id from refunds where ${NUMBER_KEY}))`,
     [tenant.accountId, tenant.livemode, number],
   );
-  return rows.map((row) => ({ payment: toPayment(row), printedAmount: row.printed_amount }));
+  return rows.map((row) => ({ payment: row, printedAmount: row.printed_amount }));
 }
 
 /** Returns the payment of a settlement or a refund, if it belongs to this account and mode. */
@@ -193,7 +193,7 @@ export async function selectSettled(
       : ['(livemode, settlement_number) = ($2, $3)', wanted.settlementNumber];
   const values = [tenant.accountId, tenant.livemode, value];
   const rest = `where ${ofTenant('$1', '$2')} and ${condition}`;
-  return (await payments.list(sql, rest, values)).map(toPayment);
+  return payments.list(sql, rest, values);
 }
 
 /** Maximum number of mails per receipt, ever. The table `receipt_mails` enforces it as well. */

@@ -5,7 +5,6 @@ import {
   refundOfReceiptToken,
   refundReceiptToken,
 } from '#core/ids.ts';
-import type { Tenant } from '#core/mode.ts';
 import type { Payment } from '#payments/payment.ts';
 
 /** The inputs from which receipt URLs are built. */
@@ -20,21 +19,20 @@ export interface ReceiptPages {
  * the settlement number with a secret key, so it is not stored and cannot be guessed.
  */
 export function receiptUrl(
-  { tenant, settlementNumber: number }: Pick<Payment, 'tenant' | 'settlementNumber'>,
+  { livemode, settlement_number: number }: Pick<Payment, 'livemode' | 'settlement_number'>,
   { idKey, webUrl }: ReceiptPages,
 ): string {
-  const token = numberedId(idKey, 'receipt', { livemode: tenant.livemode, number });
+  const token = numberedId(idKey, 'receipt', { livemode, number });
   return `${webUrl()}/receipts/${token}`;
 }
 
 /** Returns the URL of a refund's public page; `null` until the refund has succeeded. */
 export function refundReceiptUrl(
-  refund: { readonly id: string; readonly tenant: Tenant; readonly status: string },
+  refund: { readonly id: string; readonly livemode: boolean; readonly status: string },
   { idKey, webUrl }: ReceiptPages,
 ): string | null {
   if (refund.status !== 'succeeded') return null;
-  const { livemode } = refund.tenant;
-  const token = refundReceiptToken(idKey, { livemode, id: refund.id });
+  const token = refundReceiptToken(idKey, refund);
   return `${webUrl()}/receipts/${token}`;
 }
 

@@ -4,7 +4,13 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
-import type { Payment, PaymentStatus } from '#payments/payment.ts';
+import {
+  methodOf,
+  type Payment,
+  type PaymentStatus,
+  paymentStatus,
+  totalCharged,
+} from '#payments/payment.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
@@ -98,45 +104,46 @@ export function renderIntent(intent: PaymentIntent): JsonObject {
 
 /** Renders the payment of behavior.md 6. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
-  const { fees, presentment, lines } = payment;
+  const { presentment, lines } = payment;
+  const status = paymentStatus(payment);
   const shown = {
     id: payment.id,
     object: 'payment',
-    livemode: payment.tenant.livemode,
+    livemode: payment.livemode,
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
     presentment: presentment === null ? null : renderPaidQuote(presentment),
     line_items: renderLines(lines),
     discount: discountOf(lines),
     tip: toJsonAtoms(payment.tip),
-    amount_refunded: toJsonAtoms(payment.amountRefunded),
-    status: payment.status,
-    customer_message: CUSTOMER_MESSAGES[payment.status],
+    amount_refunded: toJsonAtoms(payment.amount_refunded),
+    status,
+    customer_message: CUSTOMER_MESSAGES[status],
     fees: {
-      acquirer: toJsonAtoms(fees.acquirer),
-      protocol: toJsonAtoms(fees.protocol),
-      cashback: toJsonAtoms(fees.cashback),
+      acquirer: toJsonAtoms(payment.fee_acquirer),
+      protocol: toJsonAtoms(payment.fee_protocol),
+      cashback: toJsonAtoms(payment.fee_cashback),
     },
-    total_charged: toJsonAtoms(payment.totalCharged),
+    total_charged: toJsonAtoms(totalCharged(payment)),
     net: toJsonAtoms(payment.amount),
-    cashback_status: fees.cashback === 0n ? 'none' : 'paid',
-    payer: payment.payerAddress,
-    order_id: payment.orderId,
-    terminal: payment.terminalId,
-    location: payment.locationId,
-    payment_intent: payment.paymentIntentId,
-    payment_method: { ...payment.method },
-    split_group: payment.splitGroup,
-    cashier: payment.cashierId,
-    network: networkOf(payment.tenant.livemode),
+    cashback_status: payment.fee_cashback === 0n ? 'none' : 'paid',
+    payer: payment.payer_address,
+    order_id: payment.order_id,
+    terminal: payment.terminal_id,
+    location: payment.location_id,
+    payment_intent: payment.payment_intent_id,
+    payment_method: { ...methodOf(payment.credential_type) },
+    split_group: payment.split_group,
+    cashier: payment.cashier_id,
+    network: networkOf(payment.livemode),
     receipt_url: receiptUrl(payment, receipts),
-    receipt_number: payment.receiptNumber,
-    chain_id: payment.chainId,
-    tx_hash: payment.place.txHash,
-    block_number: Number(payment.place.blockNumber),
-    log_index: payment.place.logIndex,
-    settled_at: payment.settledAt.toISOString(),
-    refundable_until: addSeconds(payment.refundableUntil, payment.aheadSeconds).toISOString(),
+    receipt_number: payment.receipt_number,
+    chain_id: Number(payment.chain_id),
+    tx_hash: payment.tx_hash,
+    block_number: Number(payment.block_number),
+    log_index: payment.log_index,
+    settled_at: payment.settled_at.toISOString(),
+    refundable_until: addSeconds(payment.refundable_until, payment.ahead_seconds).toISOString(),
     created: payment.created.toISOString(),
   };
   return markRebuilt(shown, payment);

@@ -196,7 +196,7 @@ test('an intent keeps its tipping', async () => {
 
 test('a create that repeats a rebuilt intent gets it, although it includes a tip', async () => {
   const rebuilt = async (orderId: string, amount: number) => {
-    const { paymentIntentId } = await addPayment(store, amount);
+    const { payment_intent_id: paymentIntentId } = await addPayment(store, amount);
     await store.db.query(
       'update payment_intents set recovered = true, order_id = $2 where id = $1',
       [paymentIntentId, orderId],

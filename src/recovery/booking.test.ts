@@ -97,7 +97,10 @@ async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<
 
 /** Pays a refund of this payment on the chain. */
 async function refundOnChain(
-  { settlementNumber, payerAddress }: Pick<Payment, 'settlementNumber' | 'payerAddress'>,
+  {
+    settlement_number: settlementNumber,
+    payer_address: payerAddress,
+  }: Pick<Payment, 'settlement_number' | 'payer_address'>,
   paid: { readonly txHash: string; readonly reference: Buffer; readonly amount?: number },
 ): Promise<void> {
   const { txHash, reference, amount = 1_000 } = paid;
@@ -172,7 +175,7 @@ describe('a payment whose request is under way in the restored copy', () => {
     assert.equal(request.status, 'failed');
     assert.ok(request.applied_at !== null);
     const payment = await findPayment(store, intentId);
-    assert.equal(payment?.payerId, other.id);
+    assert.equal(payment?.payer_id, other.id);
     assert.equal((await eventTypes(store, intentId)).at(-1), 'payment_intent.succeeded');
     const [key] = await store.db.query<{ status: string }>(
       `select status from idempotency_keys where resource = $1 and key = 'tap 2'`,
@@ -189,7 +192,7 @@ describe('a refund that the chain has paid before its payment is applied here', 
     await book();
     const { number } = await requestOf(intentId);
     const txHash = `0x${'ab'.repeat(32)}`;
-    const payment = { settlementNumber: number, payerAddress: payer.address };
+    const payment = { settlement_number: number, payer_address: payer.address };
     await refundOnChain(payment, { txHash, reference: Buffer.alloc(16, 7), amount: 400_000 });
     const range = { livemode: false, fromBlock: BLOCK, toBlock: BLOCK };
     const refunds = () =>
@@ -324,7 +327,7 @@ describe('a refund that is failed in the ledger', () => {
     await bookAll();
     const alarms = await store.db.query<{ kind: string }>(
       'select kind from chain_alarms where subject = $1',
-      [`refund ${payment.settlementNumber}/${hash}`],
+      [`refund ${payment.settlement_number}/${hash}`],
     );
     assert.deepEqual(alarms, [{ kind: 'paid_after_failure' }]);
     const refunds = await store.db.query<{ status: string }>(
@@ -409,7 +412,7 @@ describe('an object that recovery has booked', () => {
       [payment.id],
     );
     assert.equal(refund?.recovered, true);
-    const paymentNumber = String(payment.settlementNumber);
+    const paymentNumber = String(payment.settlement_number);
     const payload = { amount: '1000', paymentId: payment.id, paymentNumber, reference };
     assert.deepEqual(await answeredRequests(refund.id), [{ kind: 'refund', payload, hash }]);
   });

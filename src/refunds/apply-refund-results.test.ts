@@ -52,15 +52,15 @@ async function addPending(amount: number, idempotency = newRequest(store)) {
 }
 
 async function readPayment(): Promise<Payment> {
-  const found = await findPayment(store, payment.paymentIntentId);
+  const found = await findPayment(store, payment.payment_intent_id);
   assert.ok(found !== undefined);
   return found;
 }
 
 test('a refund that succeeds is booked, sends its events in order, and is answered', async () => {
   const { id, answer } = await addPending(400);
-  assert.equal((await readPayment()).amountReserved, 400n);
-  assert.equal((await readPayment()).amountRefunded, 0n);
+  assert.equal((await readPayment()).amount_reserved, 400n);
+  assert.equal((await readPayment()).amount_refunded, 0n);
   clock.advance(900);
   await playRefunds(store);
   const seen = await answer;
@@ -80,7 +80,7 @@ test('a refund that succeeds is booked, sends its events in order, and is answer
     await lastSnapshot(store, 'payment.refunded'),
     renderPayment(refunded, store.pages),
   );
-  assert.equal(refunded.amountRefunded, 400n);
+  assert.equal(refunded.amount_refunded, 400n);
 });
 
 test('a refund that fails releases its reserved amount, and has a failure code', async () => {
@@ -93,7 +93,7 @@ test('a refund that fails releases its reserved amount, and has a failure code',
     'refund.updated',
     'refund.failed',
   ]);
-  const { amountReserved, amountRefunded } = await readPayment();
+  const { amount_reserved: amountReserved, amount_refunded: amountRefunded } = await readPayment();
   assert.deepEqual([amountReserved, amountRefunded], [0n, 0n]);
   const again = await addPending(1_000);
   await playRefunds(store);
@@ -131,7 +131,7 @@ test('a result is booked once, with any number of workers', async () => {
   await Promise.all(Array.from({ length: 5 }, () => applyRefundOutcomes(store)));
   await applyRefundOutcomes(store);
   await Promise.all(pending.map(({ answer }) => answer));
-  assert.equal((await readPayment()).amountRefunded, 300n);
+  assert.equal((await readPayment()).amount_refunded, 300n);
   const told = (await eventTypes(store)).filter((type) => type === 'payment.refunded');
   assert.equal(told.length, 2);
 });
@@ -193,5 +193,5 @@ test('a result that matches no pending refund raises an alarm, and books nothing
   );
   assert.deepEqual(alarms, [{ subject: id, kind: 'refund', status: 'succeeded' }]);
   assert.equal((await refunds())[0]?.status, 'succeeded');
-  assert.equal((await readPayment()).amountReserved, 400n);
+  assert.equal((await readPayment()).amount_reserved, 400n);
 });

@@ -2,6 +2,7 @@ import { bookMovements } from '#books/book-movements.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
+import { type Tenant, tenantOf } from '#core/mode.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append-events.ts';
@@ -14,7 +15,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import type { Refund, RefundFailure } from '#refunds/refund.ts';
+import { type Refund, type RefundFailure, toReceipted } from '#refunds/refund.ts';
 import {
   book,
   lockRefunds,
@@ -52,10 +53,10 @@ function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | n
   const { result } = outcome;
   const updated = now;
   if (result.succeeded) {
-    return { ...refund, updated, status: 'succeeded', txHash: result.facts.txHash };
+    return { ...refund, updated, status: 'succeeded', tx_hash: result.facts.txHash };
   }
-  const { txHash, reason } = result;
-  return { ...refund, updated, status: 'failed', failure: failureOf(reason), txHash };
+  const { txHash: tx_hash, reason } = result;
+  return { ...refund, updated, status: 'failed', failure_code: failureOf(reason), tx_hash };
 }
 
 /** An ended refund, and its payment afterwards. */
@@ -69,7 +70,7 @@ function draftsOf(
   stamp: Stamp,
   receipts: ReceiptPages,
 ): EventDraft[] {
-  const { tenant } = refund;
+  const tenant = tenantOf(refund);
   const about = { tenant, objectId: refund.id, object: renderRefund(refund, receipts), stamp };
   const previous = { status: 'pending', tx_hash: null };
   const type = 'refund.updated';
@@ -98,14 +99,14 @@ function waitingAnswer(
 
 /** Books or releases the reserved amount, and writes the refund's end. */
 async function writeEnd(tx: Tx, refund: Ended): Promise<Written> {
-  const { paymentId, amount } = refund;
+  const { payment_id: paymentId, amount } = refund;
   if (refund.status === 'succeeded')
     await updateEnded(tx, refund, await book(tx, paymentId, amount));
   else {
     await release(tx, paymentId, amount);
     await updateEnded(tx, refund, null);
   }
-  const payment = await selectPayment(tx, refund.tenant, refund.paymentId);
+  const payment = await selectPayment(tx, tenantOf(refund), refund.payment_id);
   return { refund, payment: present(payment, 'payment') };
 }
 
@@ -117,15 +118,13 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
   const paid = written.filter(({ refund }) => refund.status === 'succeeded');
   const numberOf = await giveReceiptNumbers(
     tx,
-    paid.map(({ payment: { tenant, terminalId: terminal_id } }) => {
-      return { account_id: tenant.accountId, livemode: tenant.livemode, terminal_id };
-    }),
+    paid.map(({ payment }) => payment),
     { kind: 'refund', now },
   );
   const numbered = written.map((one) => {
     if (one.refund.status === 'failed') return one;
-    const receiptNumber = numberOf(one.payment.terminalId);
-    return { ...one, refund: { ...one.refund, receiptNumber } };
+    const receiptNumber = numberOf(one.payment.terminal_id);
+    return { ...one, refund: { ...one.refund, receipt_number: receiptNumber } };
   });
   await updateReceiptNumbers(
     tx,
@@ -138,20 +137,16 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
 async function bookRefunds(
   tx: Tx,
   written: readonly Written[],
-  stampOf: (tenant: Refund['tenant']) => Stamp,
+  stampOf: (tenant: Tenant) => Stamp,
 ): Promise<void> {
   await bookMovements(
     tx,
-    written.flatMap(({ refund: { tenant, id, amount, status } }) =>
-      status === 'failed'
-        ? []
-        : [
-            {
-              ...{ tenant, objectId: id, stamp: stampOf(tenant), happened: null },
-              ...({ type: 'refund', amount: -amount } as const),
-            },
-          ],
-    ),
+    written.flatMap(({ refund }) => {
+      if (refund.status === 'failed') return [];
+      const tenant = tenantOf(refund);
+      const what = { tenant, objectId: refund.id, stamp: stampOf(tenant), happened: null };
+      return [{ ...what, type: 'refund', amount: -refund.amount } as const];
+    }),
   );
 }
 
@@ -161,7 +156,9 @@ async function writeAll(
   { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
 ): Promise<number> {
   if (ended.length === 0) return 0;
-  const wanted = ended.map(({ tenant }) => ({ tenant, count: PLACES_PER_REFUND }));
+  const wanted = ended.map((refund) => {
+    return { tenant: tenantOf(refund), count: PLACES_PER_REFUND };
+  });
   const written: Written[] = [];
   // Writes one refund after the other, so that each of two refunds of one payment shows its own
   // total.
@@ -171,12 +168,10 @@ async function writeAll(
   await bookRefunds(tx, numbered, stampOf);
   await insertFiscalReceipts(
     tx,
-    numbered.flatMap(({ refund }) =>
-      refund.status === 'succeeded' ? [{ ...refund, subjectId: refund.id }] : [],
-    ),
+    numbered.flatMap(({ refund }) => (refund.status === 'succeeded' ? [toReceipted(refund)] : [])),
     now,
   );
-  const events = numbered.flatMap((one) => draftsOf(one, stampOf(one.refund.tenant), receipts));
+  const events = numbered.flatMap((one) => draftsOf(one, stampOf(tenantOf(one.refund)), receipts));
   await updateWaiting(
     tx,
     numbered.map(({ refund }) => waitingAnswer(refund, receipts)),

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createManagerCode } from '#accounts/manager-code.ts';
-import { only } from '#core/assert.ts';
+import { only, present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
 import { refundReference } from '#core/ids.ts';
-import type { Payment } from '#payments/payment.ts';
+import { type Payment, paymentStatus } from '#payments/payment.ts';
 import type { RefundRequest } from '#refunds/create-refund.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
 import { putRates } from '#testing/rates.ts';
@@ -84,9 +84,10 @@ async function limitPerDay(limit: number): Promise<void> {
 }
 
 async function readPayment(): Promise<{ reserved: bigint; refunded: bigint; status: string }> {
-  const found = await findPayment(store, payment.paymentIntentId);
+  const found = await findPayment(store, payment.payment_intent_id);
   assert.ok(found !== undefined);
-  const { amountReserved: reserved, amountRefunded: refunded, status } = found;
+  const { amount_reserved: reserved, amount_refunded: refunded } = found;
+  const status = paymentStatus(found);
   return { reserved, refunded, status };
 }
 
@@ -303,7 +304,7 @@ describe('after a restore of the database to an earlier time', () => {
       assert.deepEqual([seen.status, seen.replayed], [201, true]);
       assert.deepEqual([seen.body.id, seen.body.recovered], [rebuilt.body.id, true]);
     }
-    assert.equal((await findPayment(store, payment.paymentIntentId))?.amountReserved, 300n);
+    assert.equal((await findPayment(store, payment.payment_intent_id))?.amount_reserved, 300n);
   });
 
   test('a refund of everything left is found again, though nothing is left', async () => {
@@ -366,7 +367,8 @@ describe('a refund of a sale in the shop’s currency', () => {
     assert.deepEqual([over.status, over.said], [400, 'amount_too_large']);
     const last = await refund(part(567));
     assert.equal(last.body.amount, 10_854_227 - 3_614_457 - 1_085_423);
-    assert.equal((await findPayment(store, refunded.paymentIntentId))?.status, 'refunded');
+    const after = present(await findPayment(store, refunded.payment_intent_id), 'payment');
+    assert.equal(paymentStatus(after), 'refunded');
   });
 
   test('that failed does not count', async () => {

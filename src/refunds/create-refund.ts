@@ -7,7 +7,7 @@ import { startOfUtcDay } from '#core/check-day-range.ts';
 import { addSeconds } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
-import { networkOf, type Tenant } from '#core/mode.ts';
+import { networkOf, type Tenant, tenantOf } from '#core/mode.ts';
 import { type Atoms, add, atoms } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
@@ -23,7 +23,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
-import { REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
+import { newRefund, type PendingRefund, REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
 import { checkAccountRules } from '#refunds/refund-limits.ts';
 import {
   insertRefund,
@@ -89,32 +89,29 @@ interface Beginning {
 function toRefund(
   request: RefundRequest,
   beginning: Beginning & { readonly stamp: Stamp },
-): Refund & { status: 'pending' } {
+): PendingRefund {
   const { stamp } = beginning;
-  return {
+  return newRefund({
     id: beginning.id,
     reference: beginning.reference,
-    recovered: false,
-    tenant: request.tenant,
+    account_id: request.tenant.accountId,
+    livemode: request.tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
-    updated: stamp.created,
-    paymentId: request.input.paymentId,
-    locationId: beginning.payment.locationId,
-    receiptNumber: null,
+    payment_id: request.input.paymentId,
+    location_id: beginning.payment.location_id,
     ...beginning.share,
     reason: request.input.reason,
     source: request.input.source,
-    cashierId: beginning.cashierId,
+    cashier_id: beginning.cashierId,
     metadata: request.input.metadata,
-    status: 'pending',
-  };
+  });
 }
 
 /** Returns a function that drafts events with the refund in this state. */
 function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
   const object = renderRefund(refund, receipts);
-  const about = { tenant: refund.tenant, objectId: refund.id, object, stamp };
+  const about = { tenant: tenantOf(refund), objectId: refund.id, object, stamp };
   return (type: EventDraft['type']): EventDraft => ({ ...about, type });
 }
 
@@ -144,21 +141,21 @@ async function begin(
   );
   const pending = toRefund(request, { ...beginning, stamp });
   if (failure !== null) {
-    const refund: Refund = { ...pending, status: 'failed', failure, txHash: null };
+    const refund: Refund = { ...pending, status: 'failed', failure_code: failure, tx_hash: null };
     await insertRefund(tx, refund, REFUND_FAILURES[failure]);
     const draft = drafter(refund, receipts, stamp);
     const drafts = [draft('refund.created'), draft('refund.failed')];
     return { refund, deliveries: await appendEvents(tx, drafts) };
   }
-  await reserve(tx, pending.paymentId, pending.amount);
+  await reserve(tx, pending.payment_id, pending.amount);
   await insertRefund(tx, pending, null);
   await requestOnChain(tx, {
     livemode: tenant.livemode,
     kind: 'refund',
     subjectId: pending.id,
     payload: {
-      paymentId: pending.paymentId,
-      paymentNumber: beginning.payment.settlementNumber.toString(),
+      paymentId: pending.payment_id,
+      paymentNumber: beginning.payment.settlement_number.toString(),
       amount: pending.amount.toString(),
       reference: `0x${beginning.reference.toString('hex')}`,
     },
@@ -204,7 +201,7 @@ function replayRebuilt(
   // key identifies the refund.
   const { amount } = input;
   const sameAmount = typeof amount !== 'number' || BigInt(amount) === rebuilt.amount;
-  if (!sameAmount || input.paymentId !== rebuilt.paymentId) return keyReused();
+  if (!sameAmount || input.paymentId !== rebuilt.payment_id) return keyReused();
   const answer = { ...answerWith(201, renderRefund(rebuilt, receipts)), headers: REPLAYED };
   return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
 }
@@ -222,12 +219,12 @@ function needsManager(
 ): string | null {
   const { terminalId, shift } = till;
   const limit = shift === null ? TILL_LIMIT : shift.refund_limit;
-  if (add(payment.amountReserved, amount) > limit) {
+  if (add(payment.amount_reserved, amount) > limit) {
     return shift === null
       ? 'Refunding more than 500 USDC of one sale'
       : 'Refunding more of one sale than the signed-in cashier may';
   }
-  return payment.terminalId === terminalId ? null : 'Refunding a sale of another till';
+  return payment.terminal_id === terminalId ? null : 'Refunding a sale of another till';
 }
 
 /**

@@ -13,12 +13,11 @@ import { lockPayment, selectPayment } from '#payments/payment-queries.ts';
 import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderPayment } from '#payments/render.ts';
-import type { Refund } from '#refunds/refund.ts';
+import { newRefund, toReceipted } from '#refunds/refund.ts';
 import { refundable } from '#refunds/refund-limits.ts';
 import {
   book,
   insertRefund,
-  markRecovered,
   reserve,
   selectEarlier,
   updateEnded,
@@ -62,33 +61,25 @@ export async function rebuildRefund(
   await reserve(tx, paymentId, amount);
   const refundedBefore = await book(tx, paymentId, amount);
   const stamp = await stampOrder(tx, tenant, now, PLACES);
-  const pending: Refund & { status: 'pending' } = {
+  const pending = newRefund({
     id: refundId(idKey, { livemode: tenant.livemode, reference }),
     reference,
     recovered: true,
-    tenant,
+    account_id: tenant.accountId,
+    livemode: tenant.livemode,
     position: stamp.next(),
     created: stamp.created,
-    updated: stamp.created,
-    paymentId,
-    locationId: payment.locationId,
-    receiptNumber: null,
+    payment_id: paymentId,
+    location_id: payment.location_id,
     ...share,
-    reason: null,
     source: 'api',
-    cashierId: null,
-    metadata: {},
-    status: 'pending',
-  };
-  const { accountId: account_id, livemode } = tenant;
-  const numbered = { account_id, livemode, terminal_id: payment.terminalId };
-  const numberOf = await giveReceiptNumbers(tx, [numbered], { kind: 'refund', now });
-  const receiptNumber = numberOf(payment.terminalId);
-  const refund = { ...pending, receiptNumber, status: 'succeeded', txHash } as const;
+  });
+  const numberOf = await giveReceiptNumbers(tx, [payment], { kind: 'refund', now });
+  const receipt_number = numberOf(payment.terminal_id);
+  const refund = { ...pending, receipt_number, status: 'succeeded', tx_hash: txHash } as const;
   await insertRefund(tx, pending, null);
   await updateEnded(tx, refund, refundedBefore);
-  await insertFiscalReceipts(tx, [{ ...refund, subjectId: refund.id }], now);
-  await markRecovered(tx, { id: refund.id, reference });
+  await insertFiscalReceipts(tx, [toReceipted(refund)], now);
   const happened = addSeconds(lost.blockTime, stamp.aheadSeconds);
   const booked = { tenant, type: 'refund', objectId: refund.id, amount: -amount } as const;
   await bookMovements(tx, [{ ...booked, happened, stamp }]);

@@ -4,7 +4,7 @@ import { isRefusal } from '#core/answer.ts';
 import { startOfUtcDay } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
-import { type Payment, toPayment } from '#payments/payment.ts';
+import { type Payment, paymentStatus, totalCharged } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable } from '#refunds/refund-limits.ts';
 import { PAYMENT_ROW, UNTIL } from '#testing/payment-row.ts';
 
@@ -17,12 +17,12 @@ function payment({
   reserved?: bigint;
   refunded?: bigint;
 }): Payment {
-  return toPayment({
+  return {
     ...PAYMENT_ROW,
-    amount,
-    amount_reserved: reserved ?? 0n,
-    amount_refunded: refunded ?? 0n,
-  });
+    amount: atoms(amount),
+    amount_reserved: atoms(reserved ?? 0n),
+    amount_refunded: atoms(refunded ?? 0n),
+  };
 }
 
 /** Cases: paid, reserved and requested amounts, and the decided amount or the refusal's code. */
@@ -62,7 +62,7 @@ test('pending refunds count as returned: only failed ones release their amount',
 
 test('fees are not refundable', () => {
   const whole = payment({ amount: 2_500_000n });
-  assert.equal(whole.totalCharged, 2_512_500n);
+  assert.equal(totalCharged(whole), 2_512_500n);
   assert.equal(decideAmount(whole, null), 2_500_000n);
 });
 
@@ -72,7 +72,7 @@ test('the status of a payment follows from succeeded refunds, not pending ones',
     payment({ amount: 100n, reserved: 100n, refunded: 1n }),
     payment({ amount: 100n, reserved: 100n, refunded: 99n }),
     payment({ amount: 100n, reserved: 100n, refunded: 100n }),
-  ].map((one) => one.status);
+  ].map(paymentStatus);
   assert.deepEqual(statuses, ['succeeded', 'partially_refunded', 'partially_refunded', 'refunded']);
 });
 

@@ -5,7 +5,7 @@ import type { RefundFailure } from '#refunds/refund.ts';
 
 /** Returns the amount of the payment that is neither refunded nor reserved by a pending refund. */
 export function refundable(payment: Payment): Atoms {
-  return subtract(payment.amount, payment.amountReserved);
+  return subtract(payment.amount, payment.amount_reserved);
 }
 
 /** Returns the amount of a new refund. `asked` is `null` to refund everything that is left. */
@@ -37,7 +37,7 @@ export function checkAccountRules(
   refund: { readonly amount: Atoms; readonly now: Date },
   account: { readonly refundedToday: bigint; readonly dailyLimit: bigint },
 ): RefundFailure | null {
-  if (refund.now >= payment.refundableUntil) return 'refund_window_expired';
+  if (refund.now >= payment.refundable_until) return 'refund_window_expired';
   if (account.refundedToday + refund.amount > account.dailyLimit) {
     return 'refund_daily_limit_exceeded';
   }

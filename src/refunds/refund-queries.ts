@@ -1,91 +1,14 @@
-import { assert, assertNever, only, present } from '#core/assert.ts';
+import { assert, only, present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
-import { atoms } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import { as, type Row, table } from '#db/table.ts';
-import type { PastQuote } from '#prices/quote-price.ts';
-import {
-  REFUND_FAILURES,
-  type Refund,
-  type RefundFailure,
-  type RefundState,
-  type RefundStatus,
-} from '#refunds/refund.ts';
+import { REFUND_FAILURES, type Refund, refunds } from '#refunds/refund.ts';
 import type { Earlier } from '#refunds/refund-share.ts';
-
-export const refunds = table(
-  'refunds',
-  {
-    id: 'text',
-    reference: 'bytea?',
-    recovered: 'boolean',
-    account_id: 'text',
-    livemode: 'boolean',
-    position: 'bigint',
-    created: 'timestamptz',
-    updated: 'timestamptz',
-    payment_id: 'text',
-    location_id: 'text?',
-    receipt_number: 'text?',
-    amount: 'bigint',
-    presentment: as<PastQuote | null>('jsonb?'),
-    presentment_part: 'bigint?',
-    status: as<RefundStatus>('text'),
-    reason: 'text?',
-    failure_code: as<RefundFailure | null>('text?'),
-    tx_hash: 'text?',
-    source: as<'api' | 'terminal' | 'dashboard'>('text'),
-    cashier_id: 'text?',
-    metadata: as<Record<string, string>>('jsonb'),
-  },
-  { failure_message: 'text?' },
-);
-
-type RefundRow = Row<typeof refunds>;
-
-function stateOf(row: RefundRow): RefundState {
-  switch (row.status) {
-    case 'pending':
-      return { status: row.status };
-    case 'succeeded':
-      return { status: row.status, txHash: present(row.tx_hash, 'tx_hash') };
-    case 'failed': {
-      const failure = present(row.failure_code, 'failure_code');
-      return { status: row.status, failure, txHash: row.tx_hash };
-    }
-    default:
-      return assertNever(row.status);
-  }
-}
-
-function toRefund(row: RefundRow): Refund {
-  return {
-    id: row.id,
-    reference: row.reference,
-    recovered: row.recovered,
-    tenant: { accountId: row.account_id, livemode: row.livemode },
-    position: row.position,
-    created: row.created,
-    updated: row.updated,
-    paymentId: row.payment_id,
-    locationId: row.location_id,
-    receiptNumber: row.receipt_number,
-    amount: atoms(row.amount),
-    presentment: row.presentment,
-    part: row.presentment_part === null ? null : Number(row.presentment_part),
-    reason: row.reason,
-    source: row.source,
-    cashierId: row.cashier_id,
-    metadata: row.metadata,
-    ...stateOf(row),
-  };
-}
 
 export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
   const row = await refunds.findOwn(sql, tenant, id);
-  return row === undefined ? null : toRefund(row);
+  return row === undefined ? null : (row as Refund);
 }
 
 /** Returns the refund with this reference on the contract, of any account. */
@@ -95,16 +18,16 @@ export async function selectReferencedRefund(
 ): Promise<Refund | null> {
   const values = [wanted.livemode, wanted.reference];
   const row = await refunds.find(tx, 'where livemode = $1 and reference = $2', values);
-  return row === undefined ? null : toRefund(row);
+  return row === undefined ? null : (row as Refund);
 }
 
 export async function selectRefunds(sql: Sql, ids: readonly string[]): Promise<Refund[]> {
-  return (await refunds.list(sql, 'where id = any($1)', [ids])).map(toRefund);
+  return (await refunds.list(sql, 'where id = any($1)', [ids])) as Refund[];
 }
 
 /** Locks refunds in the order of their IDs. */
 export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
-  return (await refunds.list(tx, 'where id = any($1) order by id for update', [ids])).map(toRefund);
+  return (await refunds.list(tx, 'where id = any($1) order by id for update', [ids])) as Refund[];
 }
 
 /** SQL: the refunds of an intent, which has at most one payment. */
@@ -134,7 +57,7 @@ export async function selectRefundPage(
     indexes: INDEXES,
     ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
   };
-  return (await selectLocatedPage<RefundRow>(sql, list, wanted.tenant, page)).map(toRefund);
+  return selectLocatedPage<Refund>(sql, list, wanted.tenant, page);
 }
 
 /**
@@ -177,27 +100,7 @@ export async function insertRefund(
   refund: Refund,
   failureMessage: string | null,
 ): Promise<void> {
-  await refunds.insert(tx, {
-    id: refund.id,
-    account_id: refund.tenant.accountId,
-    livemode: refund.tenant.livemode,
-    position: refund.position,
-    created: refund.created,
-    updated: refund.updated,
-    payment_id: refund.paymentId,
-    location_id: refund.locationId,
-    amount: refund.amount,
-    status: refund.status,
-    reason: refund.reason,
-    failure_code: refund.status === 'failed' ? refund.failure : null,
-    failure_message: failureMessage,
-    source: refund.source,
-    cashier_id: refund.cashierId,
-    metadata: refund.metadata,
-    reference: refund.reference,
-    presentment: refund.presentment,
-    presentment_part: refund.part,
-  });
+  await refunds.insert(tx, { ...refund, failure_message: failureMessage });
 }
 
 /**
@@ -238,14 +141,6 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund was released that was not reserved');
 }
 
-/** Records that the refund was rebuilt from the chain, with this reference. */
-export async function markRecovered(
-  tx: Tx,
-  { id, reference }: { readonly id: string; readonly reference: Buffer },
-): Promise<void> {
-  await refunds.update(tx, { recovered: true, reference }, { where: 'id = $1', values: [id] });
-}
-
 /** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if the refund failed. */
 export async function updateEnded(
   tx: Tx,
@@ -259,11 +154,11 @@ export async function updateEnded(
     [
       refund.id,
       refund.status,
-      refund.txHash,
-      refund.status === 'failed' ? refund.failure : null,
-      refund.status === 'failed' ? REFUND_FAILURES[refund.failure] : null,
+      refund.tx_hash,
+      refund.status === 'failed' ? refund.failure_code : null,
+      refund.status === 'failed' ? REFUND_FAILURES[refund.failure_code] : null,
       refund.updated,
-      refund.receiptNumber,
+      refund.receipt_number,
       refundedBefore,
     ],
   );
@@ -272,13 +167,16 @@ export async function updateEnded(
 
 /** Writes the numbers of refunds that have just succeeded, while their locks are held. */
 export async function updateReceiptNumbers(tx: Tx, ended: readonly Refund[]): Promise<void> {
-  const numbered = ended.filter(({ receiptNumber }) => receiptNumber !== null);
+  const numbered = ended.filter(({ receipt_number: receiptNumber }) => receiptNumber !== null);
   if (numbered.length === 0) return;
   await tx.query(
     `update refunds r set receipt_number = n.receipt_number
      from unnest($1::text[], $2::text[]) as n (id, receipt_number)
      where r.id = any($1) and r.id = n.id and r.receipt_number is null`,
-    [numbered.map(({ id }) => id), numbered.map(({ receiptNumber }) => receiptNumber)],
+    [
+      numbered.map(({ id }) => id),
+      numbered.map(({ receipt_number: receiptNumber }) => receiptNumber),
+    ],
   );
 }
 

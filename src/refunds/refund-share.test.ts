@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { isRefusal } from '#core/answer.ts';
 import { atoms, ZERO } from '#core/money.ts';
-import { toPayment } from '#payments/payment.ts';
 import { type AskedAmount, decideShare, type Earlier, type Share } from '#refunds/refund-share.ts';
 import { PAYMENT_ROW } from '#testing/payment-row.ts';
 
@@ -29,14 +28,13 @@ function paymentOf({ paid, whole, tip }: Sale, refunds: readonly Refund[]) {
     expiresAt: '2026-10-01T12:02:00.000Z',
     source: '',
   };
-  const row = { ...PAYMENT_ROW, amount: paid, presentment, amount_reserved: reserved };
-  return toPayment({ ...row, tip: 0n });
+  return { ...PAYMENT_ROW, amount: atoms(paid), presentment, amount_reserved: atoms(reserved) };
 }
 
 function earlierOf(refunds: readonly Refund[]): Earlier {
-  const parts = refunds.filter(({ failed, part }) => !failed && part !== null);
+  const parts = refunds.filter(({ failed, presentment_part: part }) => !failed && part !== null);
   return {
-    parts: parts.reduce((sum, { part }) => sum + BigInt(part ?? 0), 0n),
+    parts: parts.reduce((sum, { presentment_part }) => sum + (presentment_part ?? 0n), 0n),
     partsGave: parts.reduce((sum, { amount }) => sum + amount, 0n),
   };
 }
@@ -92,7 +90,7 @@ test('a sale in USDC takes no minor units', () => {
   const refused = decideShare(payment, part(1), earlierOf([]));
   assert.ok('refused' in refused && refused.param === 'presentment_amount');
   const whole = decideShare(payment, null, earlierOf([]));
-  assert.deepEqual(whole, { amount: 100n, presentment: null, part: null });
+  assert.deepEqual(whole, { amount: 100n, presentment: null, presentment_part: null });
 });
 
 /** Generates random refund sizes in either unit; some refunds fail afterwards. */

@@ -28,7 +28,7 @@ export interface Share {
   /** `null` for a sale in USDC. */
   readonly presentment: PastQuote | null;
   /** The refund's minor units, if it was requested in them. */
-  readonly part: number | null;
+  readonly presentment_part: bigint | null;
 }
 
 type Priced = Payment & { readonly presentment: PaidQuote };
@@ -62,7 +62,7 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   const { parts, partsGave } = earlier;
   const { currency } = payment.presentment;
   const whole = wholeOf(payment.presentment);
-  const left = whole - gone(payment, earlier, payment.amountReserved - partsGave);
+  const left = whole - gone(payment, earlier, payment.amount_reserved - partsGave);
   const wanted = BigInt(part);
   if (wanted > left) {
     return wrong(
@@ -80,7 +80,7 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
 
 /** Returns this refund's value in minor units of the shop's currency. */
 function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
-  const { amountReserved } = payment;
+  const { amount_reserved: amountReserved } = payment;
   const inAtoms = amountReserved - earlier.partsGave;
   const before = gone(payment, earlier, inAtoms);
   const isLast = amountReserved + amount === payment.amount;
@@ -104,13 +104,14 @@ export function decideShare(
   }
   const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
   if (isRefusal(amount)) return amount;
-  if (presentment === null) return { amount, presentment, part };
+  const presentment_part = part === null ? null : BigInt(part);
+  if (presentment === null) return { amount, presentment, presentment_part };
   const priced = { ...payment, presentment };
   const gives = part === null ? amount : atomsOf(priced, earlier, part);
   if (isRefusal(gives)) return gives;
   const { tipAmount: _, ...quote } = presentment;
   const counted = part ?? Number(countedAs(priced, earlier, gives));
-  return { amount: gives, presentment: { ...quote, amount: counted }, part };
+  return { amount: gives, presentment: { ...quote, amount: counted }, presentment_part };
 }
 
 /** Estimates a refund's atoms, for limits that are checked before the decision. */

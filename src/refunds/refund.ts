@@ -1,5 +1,7 @@
-import type { Tenant } from '#core/mode.ts';
+import { tenantOf } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
+import { as, type Row, table } from '#db/table.ts';
+import type { Receipted } from '#fiscal/fiscal-queries.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
@@ -17,42 +19,81 @@ export const REFUND_FAILURES = {
 
 export type RefundFailure = keyof typeof REFUND_FAILURES;
 
-interface RefundFacts {
-  readonly id: string;
-  /** The refund's id in the contract's event. `null` for a refund of an earlier release. */
-  readonly reference: Buffer | null;
-  /** True if the refund was rebuilt from the chain after the database had lost it. */
-  readonly recovered: boolean;
-  readonly tenant: Tenant;
-  readonly position: bigint;
-  readonly created: Date;
-  readonly updated: Date;
-  readonly paymentId: string;
-  /** The payment's. */
-  readonly locationId: string | null;
-  /**
-   * `R…-<n>` of the receipt series of the payment's terminal; `null` until the refund has
-   * succeeded.
-   */
-  readonly receiptNumber: string | null;
-  readonly amount: Atoms;
-  /**
-   * The amount in the shop's currency; `null` if the sale was in USDC, or the refund was rebuilt.
-   */
-  readonly presentment: PastQuote | null;
-  /** The amount in minor units, if the request stated it in those. */
-  readonly part: number | null;
-  readonly reason: string | null;
-  readonly source: 'api' | 'terminal' | 'dashboard';
-  /** The cashier who was signed in at the till; `null` if none was. */
-  readonly cashierId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-}
+export const refunds = table(
+  'refunds',
+  {
+    id: 'text',
+    /** The refund's id in the contract's event. `null` for a refund of an earlier release. */
+    reference: 'bytea?',
+    /** True if the refund was rebuilt from the chain after the database had lost it. */
+    recovered: 'boolean',
+    account_id: 'text',
+    livemode: 'boolean',
+    position: 'bigint',
+    created: 'timestamptz',
+    updated: 'timestamptz',
+    payment_id: 'text',
+    /** The payment's. */
+    location_id: 'text?',
+    /**
+     * `R…-<n>` of the receipt series of the payment's terminal; `null` until the refund has
+     * succeeded.
+     */
+    receipt_number: 'text?',
+    amount: as<Atoms>('bigint'),
+    /**
+     * The amount in the shop's currency; `null` if the sale was in USDC, or the refund was rebuilt.
+     */
+    presentment: as<PastQuote | null>('jsonb?'),
+    /** The amount in minor units, if the request stated it in those. */
+    presentment_part: 'bigint?',
+    status: as<RefundStatus>('text'),
+    reason: 'text?',
+    failure_code: as<RefundFailure | null>('text?'),
+    tx_hash: 'text?',
+    source: as<'api' | 'terminal' | 'dashboard'>('text'),
+    /** The cashier who was signed in at the till; `null` if none was. */
+    cashier_id: 'text?',
+    metadata: as<Readonly<Record<string, string>>>('jsonb'),
+  },
+  { failure_message: 'text?' },
+);
 
 export type RefundState =
   /** The settlement job exists; the chain has no result yet. */
   | { readonly status: 'pending' }
-  | { readonly status: 'succeeded'; readonly txHash: string }
-  | { readonly status: 'failed'; readonly failure: RefundFailure; readonly txHash: string | null };
+  | { readonly status: 'succeeded'; readonly tx_hash: string }
+  | {
+      readonly status: 'failed';
+      readonly failure_code: RefundFailure;
+      readonly tx_hash: string | null;
+    };
 
-export type Refund = RefundFacts & RefundState;
+/** The row; the table's constraints hold that its columns fit the status. */
+export type Refund = Readonly<Omit<Row<typeof refunds>, 'status' | 'failure_code' | 'tx_hash'>> &
+  RefundState;
+
+export type PendingRefund = Refund & { readonly status: 'pending' };
+
+const NO_FACTS = {
+  recovered: false,
+  receipt_number: null,
+  reason: null,
+  cashier_id: null,
+  metadata: {},
+} as const satisfies Partial<Refund>;
+
+type Facts = Omit<PendingRefund, 'status' | 'updated'>;
+
+/** Returns a new refund; facts that are not given are empty. */
+export function newRefund(
+  given: Omit<Facts, keyof typeof NO_FACTS> & Partial<Facts>,
+): PendingRefund {
+  return { ...NO_FACTS, ...given, updated: given.created, status: 'pending' };
+}
+
+/** Returns the data of a refund's receipt for the fiscal signer. */
+export function toReceipted(refund: Refund): Receipted {
+  const { id: subjectId, payment_id: paymentId, receipt_number: receiptNumber } = refund;
+  return { subjectId, paymentId, tenant: tenantOf(refund), receiptNumber };
+}

@@ -3,9 +3,10 @@ import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
+import { atoms, ZERO } from '#core/money.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
-import { type Payment, toPayment } from '#payments/payment.ts';
+import type { Payment } from '#payments/payment.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
 import type { TestApi } from '#testing/api.ts';
 import type { TestMode } from '#testing/merchants.ts';
@@ -49,7 +50,7 @@ async function insertSettledIntent(tx: Tx, made: Settled): Promise<void> {
 
 function toSettledPayment(settled: Settled): Payment {
   const { created } = settled.stamp;
-  return toPayment({
+  return {
     id: settled.ids.payment,
     recovered: false,
     account_id: settled.mode.tenant.accountId,
@@ -68,15 +69,15 @@ function toSettledPayment(settled: Settled): Payment {
     cashier_id: null,
     method_type: 'wallet_pass',
     credential_type: 'nfc_id',
-    amount: settled.amount,
-    tip: 0n,
+    amount: atoms(settled.amount),
+    tip: ZERO,
     presentment: null,
     lines: null,
-    fee_acquirer: 7_500n,
-    fee_protocol: 5_000n,
-    fee_cashback: 1_250n,
-    amount_reserved: 0n,
-    amount_refunded: 0n,
+    fee_acquirer: atoms(7_500),
+    fee_protocol: atoms(5_000),
+    fee_cashback: atoms(1_250),
+    amount_reserved: ZERO,
+    amount_refunded: ZERO,
     chain_id: 31_337n,
     settlement_number: BigInt(randomBytes(6).readUIntBE(0, 6)),
     batch_number: 1n,
@@ -85,7 +86,7 @@ function toSettledPayment(settled: Settled): Payment {
     log_index: 0,
     settled_at: created,
     refundable_until: new Date(created.getTime() + 180 * DAY_MS),
-  });
+  };
 }
 
 /** Writes a settled payment directly into the tables, for tests that only read it. */

@@ -1,11 +1,12 @@
-import type { PaymentRow } from '#payments/payment.ts';
+import { atoms, ZERO } from '#core/money.ts';
+import type { Payment } from '#payments/payment.ts';
 
 /** The settlement time of `PAYMENT_ROW`. */
 const SETTLED = new Date('2026-10-01T12:00:00.000Z');
 export const UNTIL = new Date('2027-03-30T12:00:00.000Z');
 
 /** A payment row for tests of pure decisions, which need no database. */
-export const PAYMENT_ROW: PaymentRow = {
+export const PAYMENT_ROW: Payment = {
   id: 'pay_1',
   recovered: false,
   account_id: 'acct_1',
@@ -24,15 +25,15 @@ export const PAYMENT_ROW: PaymentRow = {
   cashier_id: null,
   method_type: 'wallet_pass',
   credential_type: 'nfc_id',
-  amount: 2_500_000n,
-  tip: 0n,
+  amount: atoms(2_500_000),
+  tip: ZERO,
   presentment: null,
   lines: null,
-  fee_acquirer: 7_500n,
-  fee_protocol: 5_000n,
-  fee_cashback: 1_250n,
-  amount_reserved: 0n,
-  amount_refunded: 0n,
+  fee_acquirer: atoms(7_500),
+  fee_protocol: atoms(5_000),
+  fee_cashback: atoms(1_250),
+  amount_reserved: ZERO,
+  amount_refunded: ZERO,
   chain_id: 31_337n,
   settlement_number: 1n,
   batch_number: 1n,

@@ -41,7 +41,7 @@ const Query = Type.Object({
 });
 
 interface Row extends Place {
-  readonly tenant: Tenant;
+  readonly account_id: string;
 }
 
 interface AccountPlace extends Place {
@@ -71,7 +71,7 @@ function afterIn(account: string, at: AccountPlace | null): Place | null {
 function byOrder(one: Row, other: Row): number {
   const newest = other.created.getTime() - one.created.getTime();
   if (newest !== 0) return newest;
-  const [a, b] = [one.tenant.accountId, other.tenant.accountId];
+  const [a, b] = [one.account_id, other.account_id];
   if (a !== b) return a < b ? -1 : 1;
   return one.position > other.position ? -1 : 1;
 }
@@ -107,10 +107,10 @@ async function answerMerged<R extends Row>(
   const shown = rows.toSorted(byOrder).slice(0, page.limit);
   const last = rows.length > page.limit ? shown.at(-1) : undefined;
   const next = (row: R) =>
-    sealCursor(pagination, Buffer.concat([encodePlace(row), Buffer.from(row.tenant.accountId)]));
+    sealCursor(pagination, Buffer.concat([encodePlace(row), Buffer.from(row.account_id)]));
   return answerWith(200, {
     object: 'list',
-    data: shown.map((row) => ({ ...merging.render(row), account: row.tenant.accountId })),
+    data: shown.map((row) => ({ ...merging.render(row), account: row.account_id })),
     has_more: last !== undefined,
     next_cursor: last === undefined ? null : next(last),
   });

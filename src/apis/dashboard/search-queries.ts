@@ -9,7 +9,7 @@ import {
   paymentIntents,
   toIntent,
 } from '#payments/intent-rows.ts';
-import { type Payment, type PaymentRow, payments, toPayment } from '#payments/payment.ts';
+import { type Payment, payments } from '#payments/payment.ts';
 import { asOf } from '#payments/payment-intent.ts';
 
 export interface PaymentSearch {
@@ -77,7 +77,7 @@ export async function searchPayments(
     indexes: INDEXES,
     anyOf: anyOf(search),
   };
-  return (await selectPage<PaymentRow>(sql, list, tenant, page)).map(toPayment);
+  return selectPage<Payment>(sql, list, tenant, page);
 }
 
 /** Returns the intent with this order ID, which is unique per account and mode. */

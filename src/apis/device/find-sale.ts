@@ -69,7 +69,7 @@ async function byNumber(
   const { amount } = query;
   const numbered = await selectNumbered(db, tenant, number);
   const shown = numbered.filter(({ payment, printedAmount }) => {
-    if (!namesSum(query)) return payment.terminalId === terminalId;
+    if (!namesSum(query)) return payment.terminal_id === terminalId;
     return costs(payment, query) || (amount !== undefined && isShownAs(printedAmount, amount));
   });
   return shown.map(({ payment }) => payment);

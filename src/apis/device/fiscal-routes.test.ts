@@ -58,7 +58,7 @@ test('a till gets the receipts of its sales until it hands in their signatures',
   const [one, two, ...more] = await jobs();
   assert.deepEqual(
     [one?.receipt_number, two?.receipt_number, more.length],
-    [first.receiptNumber, second.receiptNumber, 0],
+    [first.receipt_number, second.receipt_number, 0],
   );
   assert.equal(one?.url, URL_IN_SHOP);
   assert.match(one?.request.id ?? '', /^fis_[0-9a-f]{32}$/);
@@ -66,21 +66,21 @@ test('a till gets the receipts of its sales until it hands in their signatures',
   assert.deepEqual(await fiscalOf(first), { signature: null, text: null });
 
   const signed = { signature: 'SIG-1', text: 'TSE 4711\nchain 12' };
-  const { status, body } = await handIn(first.receiptNumber, signed);
+  const { status, body } = await handIn(first.receipt_number, signed);
   assert.equal(status, 200);
-  const { receiptNumber: receipt_number } = first;
+  const { receipt_number } = first;
   assert.deepEqual(body, { object: 'fiscal_receipt', receipt_number, ...signed });
   assert.deepEqual(await fiscalOf(first), signed);
   assert.deepEqual((await jobs()).length, 1);
 });
 
 test('the first signature is kept: a repeated or another answer changes nothing', async () => {
-  const { receiptNumber, ...payment } = await addPayment(store);
+  const { receipt_number: receiptNumber, ...payment } = await addPayment(store);
   const first = await handIn(receiptNumber, { signature: 'SIG-1' });
   for (const signature of ['SIG-1', 'SIG-2']) {
     assert.deepEqual(await handIn(receiptNumber, { signature, text: 'x' }), first);
   }
-  assert.deepEqual(await fiscalOf({ ...payment, receiptNumber }), {
+  assert.deepEqual(await fiscalOf({ ...payment, receipt_number: receiptNumber }), {
     signature: 'SIG-1',
     text: null,
   });
@@ -91,7 +91,7 @@ test('a till neither sees nor signs the receipts of another', async () => {
   const { deviceKey } = await addTerminal(store.db, store.merchant, new Date());
   const other = server.device(deviceKey);
   assert.deepEqual(await jobs(other), []);
-  const refused = await handIn(payment.receiptNumber, { signature: 'SIG' }, other);
+  const refused = await handIn(payment.receipt_number, { signature: 'SIG' }, other);
   assert.deepEqual([refused.status, errorCodeOf(refused.body)], [404, 'resource_missing']);
   const unknown = await handIn('K7XQM-1', { signature: 'SIG' });
   assert.deepEqual([unknown.status, errorCodeOf(unknown.body)], [404, 'resource_missing']);
@@ -123,7 +123,7 @@ for (const [because, body] of [
 ] as const) {
   test(`${because} is 400, and the receipt stays unsigned`, async () => {
     const payment = await addPayment(store);
-    assert.equal((await handIn(payment.receiptNumber, body)).status, 400);
+    assert.equal((await handIn(payment.receipt_number, body)).status, 400);
     assert.deepEqual(await fiscalOf(payment), { signature: null, text: null });
   });
 }
@@ -144,6 +144,6 @@ test('workers do not send a till’s receipts, and tills do not send a worker’
 
   await callSigner('server');
   assert.deepEqual(await jobs(), []);
-  assert.equal((await handIn(payment.receiptNumber, { signature: 'SIG' })).status, 404);
+  assert.equal((await handIn(payment.receipt_number, { signature: 'SIG' })).status, 404);
   assert.equal((await device.get('/terminal')).body.signs_receipts, false);
 });

@@ -154,7 +154,10 @@ test('customers of a location read its language, address and time', async () => 
   await moveTerminal(store, null);
   const elsewhere = await addPayment(store);
   const { db } = store;
-  const look = async ({ paymentIntentId, settlementNumber: number }: typeof sold) => [
+  const look = async ({
+    payment_intent_id: paymentIntentId,
+    settlement_number: number,
+  }: typeof sold) => [
     (await selectLookOfIntent(db, paymentIntentId))?.language,
     (await selectLookOfReceipt(db, { livemode: false, number }))?.language,
   ];
@@ -172,7 +175,7 @@ test('customers of a location read its language, address and time', async () => 
   assert.equal((await selectTaggedTerminal(db, tag))?.language, 'en');
   await moveTerminal(store, kiritimati);
   assert.equal((await selectTaggedTerminal(db, tag))?.language, 'ja');
-  const receiptOf = async ({ settlementNumber: number }: typeof sold) => {
+  const receiptOf = async ({ settlement_number: number }: typeof sold) => {
     const receipt = await selectReceipt(db, { livemode: false, number });
     assert.ok(receipt !== null);
     return [receipt.timeZone, ...sellerOf(receipt.merchant, writerFor('en')).map(withoutIsolates)];

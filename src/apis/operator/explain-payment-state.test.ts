@@ -88,7 +88,7 @@ test("the delivery of all of the payment's events makes one finding", () => {
 
 test('a refund that the token holds up differs from one in progress', () => {
   const refund = { id: 're_1', created: BEFORE, updated: NOW, status: 'pending' } as Refund;
-  const failed = { ...refund, status: 'failed', failure: 'insufficient_balance' } as Refund;
+  const failed = { ...refund, status: 'failed', failure_code: 'insufficient_balance' } as Refund;
   const blocked = new Map([['re_1', { since: BEFORE, by: 'Pausable: paused' }]]);
   assert.deepEqual(codes({ intent: PAID, refunds: [refund], blocked }).slice(2), [
     'refund_blocked: Pausable: paused',

@@ -175,7 +175,7 @@ function refundFinding(refund: Refund, { blocked }: SupportFacts): Finding {
     case 'succeeded':
       return finding('refunded', updated, id);
     case 'failed':
-      return finding('refund_failed', updated, refund.failure);
+      return finding('refund_failed', updated, refund.failure_code);
     default:
       return assertNever(status);
   }

@@ -187,7 +187,7 @@ export async function readSupportView(
   ]);
   const findings = findingsOf({
     intent,
-    settledAt: payment?.settledAt ?? null,
+    settledAt: payment?.settled_at ?? null,
     attempt: timeline.attempts.at(-1) ?? null,
     reasons: readiness.of(tenant.livemode).reasons,
     accountStatus: account.status,

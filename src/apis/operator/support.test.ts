@@ -60,13 +60,20 @@ async function look(client: PersonClient, id: string, reason = 'The customer cal
 }
 
 test('a payment is found by any identifier that a caller can name', async () => {
-  const { id, paymentIntentId: intent, orderId, payerAddress, receiptNumber, payerId } = payment;
+  const {
+    id,
+    payment_intent_id: intent,
+    order_id: orderId,
+    payer_address: payerAddress,
+    receipt_number: receiptNumber,
+    payer_id: payerId,
+  } = payment;
   assert.ok(receiptNumber !== null);
   for (const text of [id, intent, orderId, payerAddress, payerAddress.toLowerCase(), payerId]) {
     assert.deepEqual(await sales(text), [intent], text);
   }
   assert.deepEqual(await sales(` ${receiptNumber.toLowerCase()} `), [intent]);
-  assert.ok((await sales(payment.place.txHash)).includes(intent));
+  assert.ok((await sales(payment.tx_hash)).includes(intent));
   assert.deepEqual(await sales('pi_0000000000000000000000'), []);
 });
 
@@ -82,10 +89,10 @@ test('a refund leads to its payment, by id and by the number on its receipt', as
   const made = await asked;
   assert.equal(made.status, 201, made.text);
   const ids = await sales(String(made.body.id));
-  assert.deepEqual(ids, [refunded.paymentIntentId]);
+  assert.deepEqual(ids, [refunded.payment_intent_id]);
   const read = await owner.get(`/accounts/${accountId}/test/refunds?limit=1`);
   const [refund] = read.body.data as { receipt_number: string }[];
-  assert.deepEqual(await sales(refund?.receipt_number ?? ''), [refunded.paymentIntentId]);
+  assert.deepEqual(await sales(refund?.receipt_number ?? ''), [refunded.payment_intent_id]);
 });
 
 test('an account is found by its id, a terminal, or the email of one of its people', async () => {
@@ -105,7 +112,7 @@ test('an account is found by its id, a terminal, or the email of one of its peop
 });
 
 test('a payment can be read only after giving a reason, for half an hour', async () => {
-  const id = payment.paymentIntentId;
+  const id = payment.payment_intent_id;
   const early = await support.get(`/payment_intents/${id}`);
   assert.equal(early.body.error?.code, 'unexpected_state', early.text);
   assert.equal((await look(support, id, '')).body.error?.code, 'parameter_invalid');
@@ -113,7 +120,7 @@ test('a payment can be read only after giving a reason, for half an hour', async
   const read = await support.get(`/payment_intents/${id}`);
   assert.equal(read.status, 200, read.text);
   assert.equal((read.body.payment as { id: string }).id, payment.id);
-  assert.equal((read.body.account as { id: string }).id, payment.tenant.accountId);
+  assert.equal((read.body.account as { id: string }).id, payment.account_id);
   const codes = (read.body.findings as { code: string }[]).map(({ code }) => code);
   assert.deepEqual(codes, ['paid', 'nobody_listens']);
   const others = await operator.get(`/payment_intents/${id}`);
@@ -124,7 +131,7 @@ test('a payment can be read only after giving a reason, for half an hour', async
 });
 
 test('the merchant reads who read which payment, and why', async () => {
-  const id = payment.paymentIntentId;
+  const id = payment.payment_intent_id;
   assert.equal((await look(operator, id, 'Ticket 4711.')).status, 200);
   const owner = await signInAs(server, OWNER);
   const { accountId } = shop.merchant.tenant;
@@ -136,17 +143,17 @@ test('the merchant reads who read which payment, and why', async () => {
 });
 
 test('the searched text is in the network’s own log', async () => {
-  await found(operator, payment.orderId);
+  await found(operator, payment.order_id);
   const log = await operator.get('/audit_log?limit=1');
   const [entry] = log.body.data as { action: string; after: object }[];
   assert.equal(entry?.action, 'network.searched');
-  assert.deepEqual(entry?.after, { text: payment.orderId });
+  assert.deepEqual(entry?.after, { text: payment.order_id });
 });
 
 test('a secret that staff paste into the search or a reason is not stored', async () => {
   const secret = newSecret('apiKeyLive');
   await operator.get(`/search?text=${secret}`);
-  await look(operator, payment.paymentIntentId, `The key ${secret} was refused.`);
+  await look(operator, payment.payment_intent_id, `The key ${secret} was refused.`);
   const tables = ['audit_log', 'request_log'];
   for (const table of tables) {
     const [row] = await server.db.query<{ kept: boolean }>(
@@ -179,7 +186,7 @@ test('queues list their rows, which lead to the payment', async () => {
   const key = { 'Idempotency-Key': 'one that waits' };
   const path = `/accounts/${accountId}/test/refunds`;
   const made = owner.post(path, { payment: refunded.id }, key);
-  const entry = { payment_intent: refunded.paymentIntentId, account: accountId, mode: 'test' };
+  const entry = { payment_intent: refunded.payment_intent_id, account: accountId, mode: 'test' };
   const seen = async (route: string) => {
     for (;;) {
       const answer = await support.get(route);
@@ -205,7 +212,7 @@ test('queues list their rows, which lead to the payment', async () => {
 });
 
 test('merchants’ people and strangers can neither search nor read', async () => {
-  const id = payment.paymentIntentId;
+  const id = payment.payment_intent_id;
   const stranger = new PersonClient(server.operator);
   assert.equal((await stranger.get('/search?text=a')).body.error?.code, 'session_missing');
   assert.equal((await look(stranger, id)).body.error?.code, 'session_missing');

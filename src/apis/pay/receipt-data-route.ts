@@ -5,6 +5,7 @@ import { toJsonAtoms } from '#core/money.ts';
 import { defineRoute } from '#http/route.ts';
 import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { methodOf, totalCharged } from '#payments/payment.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
@@ -33,19 +34,18 @@ function renderProof(
   chain: NetworkConfig | undefined,
   rpcUrl: string | null,
 ) {
-  const { place } = payment;
   return {
-    chain_id: payment.chainId,
+    chain_id: Number(payment.chain_id),
     settlement: chain === undefined ? NO_CONTRACT : contractOf(chain, number ?? 0n),
-    tx_hash: place.txHash,
-    block_number: Number(place.blockNumber),
-    log_index: place.logIndex,
+    tx_hash: payment.tx_hash,
+    block_number: Number(payment.block_number),
+    log_index: payment.log_index,
     event: 'PaymentSettled',
-    number: Number(payment.settlementNumber),
-    batch: Number(payment.batchNumber),
+    number: Number(payment.settlement_number),
+    batch: Number(payment.batch_number),
     merchant: number === null ? null : numberOnContract(number),
     rpc_url: rpcUrl,
-    explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${place.txHash}` : null,
+    explorer_url: chain?.explorerUrl ? `${chain.explorerUrl}/tx/${payment.tx_hash}` : null,
   };
 }
 
@@ -56,7 +56,7 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
     status: refund.status,
     tx_hash: refund.tx_hash,
     receipt_number: refund.receipt_number,
-    receipt_url: refundReceiptUrl({ ...refund, tenant: payment.tenant }, receipts),
+    receipt_url: refundReceiptUrl({ ...refund, livemode: payment.livemode }, receipts),
     created: refund.created.toISOString(),
   });
 }
@@ -91,33 +91,33 @@ function renderReceipt(
   },
 ) {
   const { payment } = receipt;
-  const { fees, payerAddress } = payment;
-  const { livemode } = payment.tenant;
+  const { livemode } = payment;
+  const charged = totalCharged(payment);
   return {
     object: 'receipt',
     livemode,
     network: networkOf(livemode),
     merchant: receipt.merchant,
-    receipt_number: payment.receiptNumber,
+    receipt_number: payment.receipt_number,
     fiscal: receipt.fiscal,
-    order_id: payment.orderId,
+    order_id: payment.order_id,
     description: receipt.description,
     ...renderSale(receipt),
     fees: {
-      acquirer: toJsonAtoms(fees.acquirer),
-      protocol: toJsonAtoms(fees.protocol),
-      cashback: toJsonAtoms(fees.cashback),
+      acquirer: toJsonAtoms(payment.fee_acquirer),
+      protocol: toJsonAtoms(payment.fee_protocol),
+      cashback: toJsonAtoms(payment.fee_cashback),
     },
-    total_charged: toJsonAtoms(payment.totalCharged),
-    paid: toJsonAtoms(payment.totalCharged - fees.cashback),
-    amount_refunded: toJsonAtoms(payment.amountRefunded),
+    total_charged: toJsonAtoms(charged),
+    paid: toJsonAtoms(charged - payment.fee_cashback),
+    amount_refunded: toJsonAtoms(payment.amount_refunded),
     refunds: receipt.refunds.map(renderRefundOn(receipt, receipts)),
     currency: 'usdc',
-    payer: shortened(payerAddress),
-    payment_method: { ...payment.method },
-    tx_hash: payment.place.txHash,
+    payer: shortened(payment.payer_address),
+    payment_method: { ...methodOf(payment.credential_type) },
+    tx_hash: payment.tx_hash,
     accepted_offline_at: receipt.offline?.acceptedAt ?? null,
-    settled_at: payment.settledAt.toISOString(),
+    settled_at: payment.settled_at.toISOString(),
     time_zone: receipt.timeZone,
     proof: renderProof(receipt, chain, rpcUrl),
   };

@@ -15,7 +15,7 @@ function renderRefundReceipt(
   receipts: ReceiptPages,
   explorerUrl: string | null,
 ) {
-  const { livemode, payment_settlement_number: settlementNumber } = refund;
+  const { livemode, payment_settlement_number: settlement_number } = refund;
   const { merchant, payer_address, receipt_number, order_id, reason, time_zone } = refund;
   return {
     object: 'refund_receipt',
@@ -32,7 +32,7 @@ function renderRefundReceipt(
     reason,
     payment: {
       receipt_number: refund.payment_receipt_number,
-      receipt_url: receiptUrl({ tenant: { accountId: '', livemode }, settlementNumber }, receipts),
+      receipt_url: receiptUrl({ livemode, settlement_number }, receipts),
     },
     payer: shortened(payer_address),
     refunded_at: refund.updated.toISOString(),

@@ -1,6 +1,6 @@
 import { getAddress } from 'viem';
 import { type Answer, answerWith } from '#core/answer.ts';
-import { networkOf, tenantOf } from '#core/mode.ts';
+import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { renderPaid } from '#payments/paid-quote.ts';
 import type { PayLink } from '#payments/pay-link.ts';
@@ -75,7 +75,7 @@ export function answerPayer(
 ): Answer {
   if (answer.status !== 200) return answer;
   const rendered: Readonly<Record<string, unknown>> = JSON.parse(answer.body);
-  const paid = { tenant: tenantOf(intent), settlementNumber: number };
+  const paid = { livemode: intent.livemode, settlement_number: number };
   const receipt_url = rendered.status === 'succeeded' ? receiptUrl(paid, receipts) : null;
   return answerWith(200, { ...show(rendered), receipt_url });
 }

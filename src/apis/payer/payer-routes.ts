@@ -48,8 +48,8 @@ function historyRoute(ctx: ApiContext) {
       if (isRefusal(page)) return page;
       const found = await selectPayerPayments(ctx.db, payer.id, page);
       const rows = found.map(({ payment, merchantName }) => ({
-        created: payment.settledAt,
-        position: payment.settlementNumber,
+        created: payment.settled_at,
+        position: payment.settlement_number,
         shown: { ...renderPayment(payment, ctx.pages), merchant_name: merchantName },
       }));
       return answerPage(pagination, page, rows, ({ shown }) => shown);

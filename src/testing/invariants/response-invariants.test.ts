@@ -23,7 +23,7 @@ let withdrawal: SeenWithdrawal;
 
 before(async () => {
   store = await openHealthyStore();
-  const { id: payment, paymentIntentId: id } = store.payment;
+  const { id: payment, payment_intent_id: id } = store.payment;
   intent = { id, amount: 2_500_000, tip: 0, status: 'succeeded', payment, declined: null };
   const [row] = await store.db.query<{ id: string }>('select id from refunds');
   refund = { id: row?.id ?? '', amount: 500_000, status: 'succeeded', payment };
