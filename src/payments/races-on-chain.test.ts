@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';
+import { PULLED } from '#testing/sale-amounts.ts';
 import { addIntent, addPayer, pay, summaryOf, type TestStore } from '#testing/store.ts';
 import { cancel, mintToken } from '#testing/store-requests.ts';
 

@@ -7,7 +7,8 @@ import { chargesOf } from '#settlement/chain/fee-rates.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller, Reply } from '#testing/api-client.ts';
-import { AMOUNT, type PayGround } from '#testing/pay-ground.ts';
+import type { PayGround } from '#testing/pay-ground.ts';
+import { AMOUNT } from '#testing/sale-amounts.ts';
 
 /** Limits that are so high that only tests of limits reach them. */
 export const WIDE_LIMITS = {

@@ -15,19 +15,12 @@ import type { Readiness } from '#settlement/network-readiness.ts';
 import type { Reply } from '#testing/api-client.ts';
 import { addBareWallet, tokenOf } from '#testing/pay-links.ts';
 import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
 import { addIntent, openStore, type TestStore } from '#testing/store.ts';
 import { type StoreServer, serveStore } from '#testing/store-server.ts';
 import type { Overrides } from '#testing/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
-
-/** The default amount of a sale that {@link PayGround.newLink} creates. */
-export const AMOUNT = 2_500_000;
-/**
- * The amount that the payer is charged for such a sale: fees of 30 and 20 basis points are added, 5
- * basis points of cashback subtracted.
- */
-export const PULLED = 2_511_250n;
 
 /** A merchant's terminal, its pay links over HTTP, and a real chain on which payments settle. */
 export interface PayGround {

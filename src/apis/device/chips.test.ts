@@ -3,8 +3,9 @@ import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Caller, Reply } from '#testing/api-client.ts';
 import { errorCodeOf } from '#testing/error-code.ts';
-import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
+import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
 import { addIntent, addTerminal } from '#testing/store.ts';
 import { newWallet } from '#testing/wallet-sign-in.ts';
 

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import {
-  AMOUNT,
-  assertPaidOnce,
-  type PayGround,
-  PULLED,
-  startPayGround,
-} from '#testing/pay-ground.ts';
+import { assertPaidOnce, type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { addContractWallet, signByLink } from '#testing/pay-links.ts';
+import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
 import { addPayer } from '#testing/store.ts';
 import { tap } from '#testing/tap.ts';
 

@@ -6,7 +6,7 @@ import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { tagToken } from '#terminals/tag-url.ts';
 import type { Reply } from '#testing/api-client.ts';
-import { type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import {
   addContractWallet,
   delegate,
@@ -15,6 +15,7 @@ import {
   sign,
   signByLink,
 } from '#testing/pay-links.ts';
+import { PULLED } from '#testing/sale-amounts.ts';
 import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
 import { addTerminal, intentMaker, TEST_GAS, TEST_ID_KEY } from '#testing/store.ts';
 import { serveStore } from '#testing/store-server.ts';

@@ -6,8 +6,9 @@ import { isVisit, makeChip } from '#terminals/tag-chip.ts';
 import { rotateTag, tagToken } from '#terminals/tag-url.ts';
 import type { Reply } from '#testing/api-client.ts';
 import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { AMOUNT, type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import { type LinkBody, sign } from '#testing/pay-links.ts';
+import { AMOUNT } from '#testing/sale-amounts.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
 
 const TEN_MINUTES_MS = 10 * 60_000;

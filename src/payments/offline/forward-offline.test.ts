@@ -19,8 +19,9 @@ import {
   signOffline,
   WIDE_LIMITS,
 } from '#testing/offline-sales.ts';
-import { AMOUNT, type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
 import { delegate } from '#testing/pay-links.ts';
+import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
 import { addTerminal } from '#testing/store.ts';
 import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

@@ -14,7 +14,8 @@ import {
   settleForwarded,
   signOffline,
 } from '#testing/offline-sales.ts';
-import { type PayGround, PULLED, startPayGround } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
+import { PULLED } from '#testing/sale-amounts.ts';
 import { addTerminal } from '#testing/store.ts';
 
 let ground: PayGround;

@@ -12,8 +12,9 @@ import {
   settleForwarded,
   signOffline,
 } from '#testing/offline-sales.ts';
-import { AMOUNT, type PayGround, PULLED, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
 import { signByLink, tokenOf } from '#testing/pay-links.ts';
+import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
 import {
   addIntent,
   addMerchant,
