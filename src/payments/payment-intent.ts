@@ -71,8 +71,8 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   if (intent.status === 'canceled' && intent.cancellation_reason === 'expired') {
     return refuse(
       'payment_intent_unexpected_state',
-      `The payment intent expired at ${intent.canceled_at.toISOString()} and cannot be ${wanted}. ` +
-        'Create another one.',
+      `The payment intent expired at ${intent.canceled_at.toISOString()} and cannot be ` +
+        `${wanted}. Create another one.`,
     );
   }
   const advice = {

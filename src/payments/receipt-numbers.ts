@@ -63,10 +63,10 @@ export async function giveReceiptNumbers(
   asked: readonly Numbered[],
   given: { readonly kind: ReceiptKind; readonly now: Date },
 ): Promise<(terminalId: string) => string> {
-  const counts = new Map<string, { readonly of: Numbered; count: number }>();
-  for (const of of asked) {
-    const known = counts.get(of.terminal_id);
-    if (known === undefined) counts.set(of.terminal_id, { of, count: 1 });
+  const counts = new Map<string, { readonly object: Numbered; count: number }>();
+  for (const object of asked) {
+    const known = counts.get(object.terminal_id);
+    if (known === undefined) counts.set(object.terminal_id, { object, count: 1 });
     else known.count++;
   }
   const sorted = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -74,8 +74,8 @@ export async function giveReceiptNumbers(
     sorted.length === 0
       ? []
       : await tx.query<Row<typeof GIVEN>>(GIVE, [
-          sorted.map(([, { of }]) => of.account_id),
-          sorted.map(([, { of }]) => of.livemode),
+          sorted.map(([, { object }]) => object.account_id),
+          sorted.map(([, { object }]) => object.livemode),
           sorted.map(() => drawPrefix(given.kind)),
           sorted.map(([terminalId]) => terminalId),
           sorted.map(([, { count }]) => count),
