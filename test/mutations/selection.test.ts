@@ -15,7 +15,7 @@ const AWAITS = 'test/tidy.test.ts';
 
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-test('for each caught mutant whose line still exists, --changed names the test that caught it', () => {
+test('--changed names the test that caught each planted bug whose line still exists', () => {
   const { tests } = testsAndSources();
   const texts = tests.map((file) => ({ file, text: read(file).replaceAll("\\'", "'") }));
   const reach = createReach(ROOT);
