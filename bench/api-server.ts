@@ -1,9 +1,9 @@
 import { buildApi } from '#app/api-role.ts';
 import { AlignedClock } from '#core/clock.ts';
-import { stderrLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { stderrLog } from '#observability/log.ts';
 import { deriveKey, readConfig } from '#settings/config.ts';
 import { settling } from '#testing/settling.ts';
 

@@ -1,4 +1,4 @@
-import { type Charts, openCharts } from '#apis/dashboard/share-chart-reads.ts';
+import { type Charts, openCharts } from '#apis/dashboard/statistics/share-chart-reads.ts';
 import { dayIn } from '#core/calendar.ts';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';

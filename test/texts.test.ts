@@ -5,12 +5,12 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { type MessageFormatElement, parse, TYPE } from '@formatjs/icu-messageformat-parser';
 import { type Expression, type JSXAttribute, parseSync, Visitor } from 'oxc-parser';
-import { LANGUAGES } from '#core/languages.ts';
-import { formatText } from '#core/text-format.ts';
+import { isOffered, messageOf, WRITTEN_LANGUAGES } from '#i18n/catalog.ts';
+import { LANGUAGES } from '#i18n/languages.ts';
+import { formatText } from '#i18n/text-format.ts';
+import { describeTexts, listed, missingTexts, readSources } from '#i18n/translation-status.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
 import { ROLES, type Role } from '#people/role-order.ts';
-import { isOffered, messageOf, WRITTEN_LANGUAGES } from '#texts/catalog.ts';
-import { describeTexts, listed, missingTexts, readSources } from '#texts/translation-status.ts';
 
 /**
  * Checks the text catalog (`texts/`) and its users: no visible text is hard-coded in a component,

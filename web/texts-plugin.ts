@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Plugin } from 'vite';
-import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
 import {
   isOffered,
   type Messages,
@@ -9,7 +8,8 @@ import {
   messagesOf,
   TEXT_KEYS,
   WRITTEN_LANGUAGES,
-} from '#texts/catalog.ts';
+} from '#i18n/catalog.ts';
+import { FALLBACK_LANGUAGE, PSEUDO_LANGUAGE, type TextLanguage } from '#i18n/languages.ts';
 
 /**
  * Builds the text files of each app, one per language, from the catalog (`texts/`). An app's file

@@ -40,7 +40,7 @@ const BASE = modules({
 const TEXT = new RegExp(
   [
     String.raw`web/ui/text/(untranslated-parts|text-nodes|t)\.ts$`,
-    String.raw`src/core/(bidi-isolates|languages|text-format)\.ts$`,
+    String.raw`src/i18n/(bidi-isolates|languages|text-format)\.ts$`,
     'icu-minify',
   ].join('|'),
 );
@@ -76,9 +76,13 @@ const DESK = modules({
 const MERCHANT = modules({
   'src/core': 'calendar',
   'web/dashboard': 'use-merchant',
-  'web/dashboard/parts':
-    'account-choice day-bounds day-presets decline-words event-types live-steps object-link ' +
-    'payment-columns sale-sum terminal-names time-zone use-live-refresh',
+  'web/dashboard/sessions': 'account-choice',
+  'web/dashboard/statistics': 'day-bounds day-presets use-live-refresh',
+  'web/dashboard/payments': 'decline-words object-link payment-columns sale-sum',
+  'web/dashboard/webhooks': 'event-types',
+  'web/dashboard/payouts': 'live-steps',
+  'web/dashboard/terminals': 'terminal-names',
+  'web/dashboard/account': 'time-zone',
 });
 
 /** First screen of the wallet, used by no other app. */

@@ -1,6 +1,6 @@
 // What each path of docs/gas-rules.md needs, and the limit that the code gives it.
 
-import { withReserve } from '#settlement/chain/deploy-in-steps.ts';
+import { withReserve } from '#settlement/chain/fees/deploy-in-steps.ts';
 import { CALL_RESERVE_GAS, DEPLOYMENT_GAS } from '#settlement/gas-ceilings.ts';
 import type { ContractGas } from '#settlement/network-config.ts';
 import {

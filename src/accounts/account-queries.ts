@@ -1,8 +1,8 @@
 import { present } from '#core/assert.ts';
-import type { Language } from '#core/languages.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
+import type { Language } from '#i18n/languages.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 

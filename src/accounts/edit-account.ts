@@ -21,13 +21,13 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { isTimeZone } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
-import type { Language } from '#core/languages.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/name-rules.ts';
 import { changedFields } from '#core/setting-classes.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
+import type { Language } from '#i18n/languages.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import { selectOwnerEmails, selectReaderId } from '#people/membership-queries.ts';
 

@@ -6,11 +6,11 @@ import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.t
 import { only } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { newId } from '#core/ids.ts';
-import type { Language } from '#core/languages.ts';
 import { readName } from '#core/name-rules.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
+import type { Language } from '#i18n/languages.ts';
 
 export const locations = table('locations', {
   id: 'text',

@@ -9,10 +9,10 @@ import {
 } from '#accounts/period-end-queries.ts';
 import { type Days, dayIn, type Every, lastPeriod, nextPeriodStart } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
-import { describeError } from '#core/log.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError } from '#observability/log.ts';
 
 /**
  * Maximum number of periods per run: about a second of work, so that the process can stop quickly.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { addCellRoutes } from '#apis/cells/cell-routes.ts';
 import { addCellPeopleRoutes } from '#apis/cells/people-routes.ts';
-import { addMailPages } from '#apis/dashboard/person-link-page.ts';
+import { addMailPages } from '#apis/dashboard/sessions/person-link-page.ts';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { pairingSurface } from '#apis/device/pairing-routes.ts';
 import { createPayGate } from '#apis/pay/pay-page.ts';

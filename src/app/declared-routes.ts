@@ -4,10 +4,10 @@ import { createContext } from '#app/create-api-context.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
 import { systemClock } from '#core/clock.ts';
 import { toIdKey } from '#core/ids.ts';
-import { stderrLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
+import { stderrLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
 
 /** A placeholder secret: nothing derived from it leaves this process. */

@@ -1,4 +1,4 @@
-import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import type { SurfaceRoutes } from '#app/surface-documents.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { type Asks, asksOf } from '#http/second-factor-by-effect.ts';

@@ -7,7 +7,7 @@ import { mailMovements, mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { type AuditRow, auditEntries, lockAuditLog, selectHead } from '#audit/audit-queries.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
-import { redactJson, redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
+import { redactJson, redactOwn } from '#observability/redact.ts';
 
 /**
  * Called in the transaction of a user's change, for example to queue a mail about it, so that

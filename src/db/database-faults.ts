@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import { assert } from '#core/assert.ts';
-import { unknownCommits } from '#core/process-metrics.ts';
+import { unknownCommits } from '#observability/process-metrics.ts';
 
 /** The database was unreachable or failed before the commit, so nothing was done. */
 export class DatabaseUnavailable extends Error {

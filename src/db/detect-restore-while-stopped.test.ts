@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
-import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { keepWatermark, readWatermark } from '#db/detect-restore-while-stopped.ts';
+import { silentLog } from '#observability/log.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type TestDatabase, testDatabase } from '#testing/database.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { describeError, type Log } from '#core/log.ts';
 import type { Database, Sql } from '#db/database.ts';
 import type { DatabasePlace, DatabaseWatch } from '#db/detect-replaced-database.ts';
+import { describeError, type Log } from '#observability/log.ts';
 
 /**
  * The last known state of a process's database, stored in the process's data folder. If the

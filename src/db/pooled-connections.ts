@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type pg from 'pg';
-import { connectionWait } from '#core/process-metrics.ts';
 import { DatabaseUnavailable, toFault } from '#db/database-faults.ts';
 import { type DatabaseWatch, toView, VIEW, walPosition } from '#db/detect-replaced-database.ts';
+import { connectionWait } from '#observability/process-metrics.ts';
 
 const statementNames = new Map<string, string>();
 /**

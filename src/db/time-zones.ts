@@ -1,7 +1,7 @@
 import { wallTime } from '#core/calendar.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { describeError, type Log } from '#core/log.ts';
 import type { Sql } from '#db/database.ts';
+import { describeError, type Log } from '#observability/log.ts';
 
 /**
  * Days between two checks. Morocco sets its clocks back for only a month; checking every 14 days

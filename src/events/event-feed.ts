@@ -1,11 +1,11 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { describeError } from '#core/log.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Place } from '#db/paging.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
 import { selectEventsAfter } from '#events/stream-queries.ts';
 import { EventBatch, isBefore, type StreamReader } from '#events/stream-reader.ts';
+import { describeError } from '#observability/log.ts';
 
 /** Maximum delay of events after a lost hint. */
 const POLL_MS = 1_000;

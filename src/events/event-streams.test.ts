@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { eventStreams, type Following } from '#events/event-streams.ts';
 import { EventBatch, StreamReader } from '#events/stream-reader.ts';
+import { silentLog } from '#observability/log.ts';
 import { writeTestEvents } from '#testing/webhook-events.ts';
 import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
 

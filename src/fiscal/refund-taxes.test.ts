@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { accountingLines } from '#apis/dashboard/accountant-columns.ts';
-import { EXPORTS } from '#apis/dashboard/export-kinds.ts';
+import { accountingLines } from '#apis/dashboard/exports/accountant-columns.ts';
+import { EXPORTS } from '#apis/dashboard/exports/export-kinds.ts';
 import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
 import { FakeClock } from '#core/clock.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
+import { writerFor } from '#i18n/text.ts';
 import type { Payment } from '#payments/payment.ts';
 import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
@@ -16,7 +17,6 @@ import { putRates } from '#testing/rates.ts';
 import { openStore, type TestStore } from '#testing/store.ts';
 import { addPayment, refundNow } from '#testing/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { writerFor } from '#texts/text.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

@@ -2,7 +2,6 @@ import { isRefusal } from '#core/answer.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { describeError } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import {
@@ -12,6 +11,7 @@ import {
   updateUnsigned,
 } from '#fiscal/fiscal-queries.ts';
 import { signRequest } from '#fiscal/signature-request.ts';
+import { describeError } from '#observability/log.ts';
 import { type Network, openTransport } from '#webhooks/connect-to-receivers.ts';
 import { parseEndpointUrl } from '#webhooks/endpoint-url.ts';
 import { MAX_BODY_BYTES, type Reply } from '#webhooks/http-exchange.ts';

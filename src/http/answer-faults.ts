@@ -1,8 +1,8 @@
 import type { FastifyError } from 'fastify';
 import { type Refusal, refuse } from '#core/answer.ts';
-import type { Log } from '#core/log.ts';
 import { Unavailable } from '#core/unavailable.ts';
 import { CommitUnknown, codeOf, DatabaseUnavailable, isConflict } from '#db/database.ts';
+import type { Log } from '#observability/log.ts';
 
 export function serviceUnavailable(): Refusal {
   return refuse(

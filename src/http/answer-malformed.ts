@@ -2,12 +2,12 @@ import type { Socket } from 'node:net';
 import { answerRefusal, DEFAULT_WEB_URL, refuse } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
-import type { Log } from '#core/log.ts';
 import { LATEST_API_VERSION } from '#http/choose-version.ts';
 import type { Connections } from '#http/pipelined-requests.ts';
 import { addressKey, type RateLimiter } from '#http/rate-limit.ts';
 import { rateHeaders } from '#http/request-state.ts';
 import { securityHeaders } from '#http/security-headers.ts';
+import type { Log } from '#observability/log.ts';
 
 /** Node's parser errors that get a status other than 400. */
 const STATUS_BY_CODE: Readonly<Record<string, string>> = {

@@ -2,9 +2,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Answer, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { type IdKind, isId } from '#core/ids.ts';
-import type { Log } from '#core/log.ts';
-import { describeError } from '#core/log.ts';
-import { inSpan, isTracing, startSpan } from '#core/tracing.ts';
 import { requestTimeout } from '#http/answer-faults.ts';
 import { headerOf } from '#http/checks-before-body.ts';
 import type { Drain } from '#http/drain.ts';
@@ -23,6 +20,9 @@ import { DEFAULT_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import type { RunKeyed } from '#idempotency/keys-in-progress.ts';
 import { fingerprint, type IdempotentRequest } from '#idempotency/request-fingerprint.ts';
+import type { Log } from '#observability/log.ts';
+import { describeError } from '#observability/log.ts';
+import { inSpan, isTracing, startSpan } from '#observability/tracing.ts';
 
 /** Turns `webhookEndpoint` into readable words. */
 function nameOfKind(kind: IdKind | 'text', param: string): string {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply } from 'fastify';
-import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
+import { directionOf, languageTag, type TextLanguage } from '#i18n/languages.ts';
 
 const STYLE =
   'body{font:17px/1.5 system-ui,sans-serif;max-width:34rem;margin:3rem auto;padding:0 1rem}' +

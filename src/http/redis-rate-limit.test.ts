@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
-import { silentLog } from '#core/log.ts';
 import { redisRateLimiter, type SharedRateLimiter } from '#http/redis-rate-limit.ts';
+import { silentLog } from '#observability/log.ts';
 
 const hasRedis = spawnSync('redis-server', ['--version']).status === 0;
 const skip = hasRedis ? false : 'there is no redis-server on this machine';

@@ -1,5 +1,4 @@
 import { Redis } from 'ioredis';
-import type { Log } from '#core/log.ts';
 import {
   decisionOf,
   memoryRateLimiter,
@@ -7,6 +6,7 @@ import {
   type RateLimit,
   type RateLimiter,
 } from '#http/rate-limit.ts';
+import type { Log } from '#observability/log.ts';
 
 /**
  * The rule of `decideRate` as a script that Redis runs by its own clock, so that nodes with

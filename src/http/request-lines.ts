@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import { type LogFields, writeEntry } from '#core/log.ts';
 import type { Call } from '#http/request-state.ts';
+import { type LogFields, writeEntry } from '#observability/log.ts';
 
 /** The requests to log. `failed` means responses with a status of 500 or more. */
 export const LOGGED_REQUESTS = ['none', 'failed', 'all'] as const;

@@ -9,7 +9,6 @@ import { API_VERSIONS, type ApiVersions } from '#core/api-versions.ts';
 import { assert } from '#core/assert.ts';
 import type { Clock } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
-import type { Log } from '#core/log.ts';
 import { refusalOfFault, serviceUnavailable } from '#http/answer-faults.ts';
 import { createClientErrorHandler } from '#http/answer-malformed.ts';
 import { pathOfTarget } from '#http/asked-host.ts';
@@ -27,6 +26,7 @@ import { securityHeaders } from '#http/security-headers.ts';
 import { CHECK_TIME_LIMIT_MS, withinTime } from '#http/time-limit.ts';
 import type { CheckHeldKey } from '#idempotency/held-key.ts';
 import { createKeysInProgress } from '#idempotency/keys-in-progress.ts';
+import type { Log } from '#observability/log.ts';
 
 export interface ServerOptions {
   readonly surfaces: readonly Surface[];

@@ -1,4 +1,4 @@
-import { describeError, type Log } from '#core/log.ts';
+import { describeError, type Log } from '#observability/log.ts';
 
 /**
  * Time between checks. Responses in progress must end within one second after their reader has lost

@@ -18,10 +18,10 @@ import {
   zeroAddress,
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type RoleName, roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';

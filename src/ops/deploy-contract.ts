@@ -15,8 +15,8 @@ import { StartError } from '#core/start-error.ts';
 import {
   GOVERNANCE_DELAY_SECONDS,
   MIN_CONTRACT_DELAY_SECONDS,
-} from '#settlement/chain/check-contract.ts';
-import { completingSteps, deployInSteps } from '#settlement/chain/deploy-in-steps.ts';
+} from '#settlement/chain/check/check-contract.ts';
+import { completingSteps, deployInSteps } from '#settlement/chain/fees/deploy-in-steps.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { isCurrentContract } from '#settlement/contract/contract-code.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';

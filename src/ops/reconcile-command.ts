@@ -1,12 +1,12 @@
 import { systemClock } from '#core/clock.ts';
-import { stderrLog } from '#core/log.ts';
 import { NETWORKS } from '#core/mode.ts';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
+import { stderrLog } from '#observability/log.ts';
 import { readCommandSettings } from '#ops/command-database.ts';
 import { findRunningSandbox, type RunningSandbox } from '#sandbox/running-sandbox.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 
 // `npm run reconcile [-- --rebuild]`: compares chains and database. Exit code 1 if they differ, 2

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
-import { redact } from '#core/redact.ts';
 import { StartError } from '#core/start-error.ts';
+import { redact } from '#observability/redact.ts';
 import { checkSettings, type Finding } from '#ops/check-settings.ts';
 import { makeSettings, readSettingsOf, type ServiceRole } from '#ops/settings-files-by-role.ts';
 import { secretValues } from '#settings/secret-settings.ts';

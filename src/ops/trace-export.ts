@@ -1,8 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { describeError, type Log } from '#core/log.ts';
 import { plainFetch } from '#core/plain-fetch.ts';
 import { RELEASE } from '#core/release-version.ts';
-import { type FinishedSpan, SPAN_KINDS, type TraceSettings, traceInto } from '#core/tracing.ts';
+import { describeError, type Log } from '#observability/log.ts';
+import {
+  type FinishedSpan,
+  SPAN_KINDS,
+  type TraceSettings,
+  traceInto,
+} from '#observability/tracing.ts';
 
 /** Maximum delay of a span, and minimum interval between requests to the trace receiver. */
 const FLUSH_EVERY_MS = 1_000;

@@ -1,6 +1,5 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import type { Clock } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import {
   type DeclaredDurability,
@@ -10,6 +9,7 @@ import {
   type ReplicationRow,
   selectReplication,
 } from '#db/durability.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 
 /** Poll interval: a failover takes seconds, and standbys reconnect on their own. */

@@ -1,7 +1,10 @@
 import { hashTypedData } from 'viem';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type CheckedSignature, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import {
+  type CheckedSignature,
+  checkSignature,
+} from '#settlement/chain/check/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 

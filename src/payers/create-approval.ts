@@ -18,9 +18,9 @@ import {
   type CheckedSignature,
   type DeployFirst,
   onceDeployed,
-} from '#settlement/chain/signature-refusals.ts';
-import { simulateEnrolment } from '#settlement/chain/simulate-signed.ts';
-import type { Deployment } from '#settlement/chain/verify-signature.ts';
+} from '#settlement/chain/check/signature-refusals.ts';
+import { simulateEnrolment } from '#settlement/chain/check/simulate-signed.ts';
+import type { Deployment } from '#settlement/chain/check/verify-signature.ts';
 import {
   type RequestKind,
   type RequestPayloads,

@@ -18,8 +18,8 @@ import {
   checkSignature,
   type DeployFirst,
   onceDeployed,
-} from '#settlement/chain/signature-refusals.ts';
-import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
+} from '#settlement/chain/check/signature-refusals.ts';
+import { simulateTransfer } from '#settlement/chain/check/simulate-signed.ts';
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { isKeySignature } from '#settlement/contract/contract-calls.ts';
 import { usdcTransfer } from '#settlement/contract/signed-messages.ts';

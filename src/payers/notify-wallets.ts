@@ -2,8 +2,8 @@ import { assert, present } from '#core/assert.ts';
 import type { RotatingKey } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { describeError } from '#core/log.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError } from '#observability/log.ts';
 import {
   type DueCopy,
   deleteErasedCopies,

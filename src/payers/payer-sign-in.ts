@@ -17,7 +17,7 @@ import {
   takeNonce,
 } from '#payers/session-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/check/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /** The chains and domains that are allowed in a sign-in message. */

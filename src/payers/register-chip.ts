@@ -7,7 +7,7 @@ import type { Tx } from '#db/database.ts';
 import { type ChipRow, chips, selectChips } from '#payers/chip-queries.ts';
 import { lockPayer, type PayerRow } from '#payers/payer-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { chainOrNull, checkSignature } from '#settlement/chain/signature-refusals.ts';
+import { chainOrNull, checkSignature } from '#settlement/chain/check/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /** Maximum number of chips per payer, the same as for passes and cards. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { type Log, silentLog } from '#core/log.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
+import { type Log, silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import { selectIntent } from '#payments/intent-queries.ts';

@@ -7,7 +7,6 @@ import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, numberedId } from '#core/ids.ts';
 import { tenantOf } from '#core/mode.ts';
 import { type Atoms, atoms, ZERO } from '#core/money.ts';
-import { isTracing, traceSpan } from '#core/tracing.ts';
 import { type Stamp, stampOrders, tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
@@ -15,6 +14,7 @@ import { appendEvents, type EventDraft } from '#events/append-events.ts';
 import { insertFiscalReceipts, type Receipted } from '#fiscal/fiscal-queries.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { updateWaiting } from '#idempotency/key-queries.ts';
+import { isTracing, traceSpan } from '#observability/tracing.ts';
 import {
   CEILING_REACHED,
   FAILURE_DECLINES,

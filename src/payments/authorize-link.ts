@@ -24,9 +24,9 @@ import {
   verifyAuthorization,
   whyUnable,
 } from '#payments/verify-authorization.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { notDeployed, onceDeployed } from '#settlement/chain/signature-refusals.ts';
-import { normalSignature } from '#settlement/chain/verify-signature.ts';
+import { notDeployed, onceDeployed } from '#settlement/chain/check/signature-refusals.ts';
+import { normalSignature } from '#settlement/chain/check/verify-signature.ts';
+import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { GasPolicy } from '#settlement/gas-budget.ts';
 import { deleteUnsent } from '#settlement/gas-spending-queries.ts';

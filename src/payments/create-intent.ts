@@ -1,10 +1,10 @@
 import type { Answer, Refusal } from '#core/answer.ts';
 import { perProcess } from '#core/once-per-process.ts';
-import { activeTraceparent } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
+import { activeTraceparent } from '#observability/tracing.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type Created, createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';

@@ -7,7 +7,7 @@ import type { Presented } from '#payments/credential.ts';
 import type { SignedPayment } from '#payments/credentials/authorization.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
-import type { Deployment } from '#settlement/chain/verify-signature.ts';
+import type { Deployment } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /** A request to pay: a tap, or a confirm with an agent token. */

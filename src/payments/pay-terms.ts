@@ -5,8 +5,8 @@ import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { findPayLink, type PayLink, payLinkMissing, withTip } from '#payments/pay-link.ts';
 import { addPayTerms, type PayTerms } from '#payments/pay-link-queries.ts';
 import { ratesOf, termsAfter } from '#payments/pay-message.ts';
-import { readFeeRates, sameRates } from '#settlement/chain/fee-rates.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readFeeRates, sameRates } from '#settlement/chain/fees/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 

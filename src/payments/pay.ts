@@ -1,8 +1,8 @@
 import type { Answer, Refusal } from '#core/answer.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { perProcess } from '#core/once-per-process.ts';
-import { activeTraceparent, isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { createBatcher } from '#db/batching.ts';
+import { activeTraceparent, isTracing, type Span, startSpan } from '#observability/tracing.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { askChain, notNow } from '#payments/ask-chain-before-locking.ts';
 import { answerWhenSettled } from '#payments/await-settlement.ts';

@@ -1,5 +1,5 @@
 import type { Atoms } from '#core/money.ts';
-import type { Traced } from '#core/tracing.ts';
+import type { Traced } from '#observability/tracing.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 

@@ -3,8 +3,8 @@ import type { PreflightResult } from '#payments/assess-payment.ts';
 import { FAILURE_DECLINES } from '#payments/decline-codes.ts';
 import type { Preflight } from '#payments/pay-request.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type CheckResult, createPaymentCheck } from '#settlement/chain/check-payment.ts';
-import { checkAuthorization } from '#settlement/chain/simulate-authorization.ts';
+import { type CheckResult, createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
+import { checkAuthorization } from '#settlement/chain/check/simulate-authorization.ts';
 
 function toPreflight(result: CheckResult): PreflightResult {
   switch (result.status) {

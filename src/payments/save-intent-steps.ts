@@ -1,10 +1,10 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { networkOf, tenantOf } from '#core/mode.ts';
-import { paymentsDeclined, paymentsSettled } from '#core/process-metrics.ts';
 import { type Stamp, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { appendEvents, type EventDraft } from '#events/append-events.ts';
+import { paymentsDeclined, paymentsSettled } from '#observability/process-metrics.ts';
 import { updateIntentStates } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Step } from '#payments/payment-intent.ts';

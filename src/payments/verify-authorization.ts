@@ -9,8 +9,8 @@ import type { PayLink } from '#payments/pay-link.ts';
 import { countSignatureFailure, type PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf, termsAfter } from '#payments/pay-message.ts';
 import type { Preflight } from '#payments/pay-request.ts';
-import { refusalOf, verifyDeployable } from '#settlement/chain/signature-refusals.ts';
-import { type Deployment, verifySignature } from '#settlement/chain/verify-signature.ts';
+import { refusalOf, verifyDeployable } from '#settlement/chain/check/signature-refusals.ts';
+import { type Deployment, verifySignature } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**

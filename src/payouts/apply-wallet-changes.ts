@@ -13,8 +13,8 @@ import {
   type WalletChangeRow,
 } from '#payouts/wallet-change-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { readMerchantWallets } from '#settlement/chain/merchant-wallets.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readMerchantWallets } from '#settlement/chain/read/merchant-wallets.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { applied, type Outcome, requestOnChain, takeOutcomes } from '#settlement/chain-requests.ts';
 
 const BATCH = 20;

@@ -9,7 +9,7 @@ import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
 import { type PayoutPeriod, selectPayouts } from '#payouts/automatic-payout-queries.ts';
 import { rebuildWithdrawal } from '#payouts/rebuild-withdrawal.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';

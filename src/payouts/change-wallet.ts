@@ -15,7 +15,7 @@ import { type WalletChangeRow, walletChanges } from '#payouts/wallet-change-quer
 import { mailAboutWallet } from '#payouts/wallet-mail.ts';
 import type { Mailing } from '#people/people-context.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refusals.ts';
+import { type DeployFirst, onceDeployed } from '#settlement/chain/check/signature-refusals.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 
 interface Announced {

@@ -27,7 +27,7 @@ import {
   readMerchantWallets,
   sameWallet,
   type WalletOnChain,
-} from '#settlement/chain/merchant-wallets.ts';
+} from '#settlement/chain/read/merchant-wallets.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 

@@ -11,7 +11,7 @@ import {
 } from '#payouts/check-wallet-consent.ts';
 import { chainOf } from '#payouts/merchant-on-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { CheckedSignature } from '#settlement/chain/signature-refusals.ts';
+import type { CheckedSignature } from '#settlement/chain/check/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantConsent } from '#settlement/contract/signed-messages.ts';
 import { walletJson } from '#settlement/typed-data-json.ts';

@@ -15,7 +15,7 @@ import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { chainOf } from '#payouts/merchant-on-chain.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { type DeployFirst, onceDeployed } from '#settlement/chain/signature-refusals.ts';
+import { type DeployFirst, onceDeployed } from '#settlement/chain/check/signature-refusals.ts';
 import { type Hex, requestOnChain } from '#settlement/chain-requests.ts';
 import { currentContractVersion } from '#settlement/contract-versions.ts';
 

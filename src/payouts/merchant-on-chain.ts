@@ -4,9 +4,9 @@ import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { readMerchantAccount } from '#settlement/chain/merchant-balance.ts';
-import type { WalletOnChain } from '#settlement/chain/merchant-wallets.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readMerchantAccount } from '#settlement/chain/read/merchant-balance.ts';
+import type { WalletOnChain } from '#settlement/chain/read/merchant-wallets.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 
 export function chainOf(chains: readonly Chain[], livemode: boolean): Chain {
   return present(

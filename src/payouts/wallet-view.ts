@@ -6,7 +6,7 @@ import { type MerchantOnChain, readEverywhere } from '#payouts/merchant-on-chain
 import { selectKnownWallets } from '#payouts/merchant-wallet-queries.ts';
 import { selectWalletChange, type WalletChangeRow } from '#payouts/wallet-change-queries.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
-import { sameWallet } from '#settlement/chain/merchant-wallets.ts';
+import { sameWallet } from '#settlement/chain/read/merchant-wallets.ts';
 
 /** A merchant's wallet and its change, as the dashboard shows them. */
 export interface WalletView {

@@ -1,8 +1,8 @@
 import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { redactOwn } from '#core/redact.ts';
 import type { Sql } from '#db/database.ts';
+import { redactOwn } from '#observability/redact.ts';
 import { deviceName, placeOf } from '#people/device-names.ts';
 import {
   deleteDevicesBeyond,

@@ -1,6 +1,6 @@
 import { escapeHtml } from '#core/escape-html.ts';
-import { directionOf, languageTag, type TextLanguage } from '#core/languages.ts';
-import { type Writer, writerFor } from '#texts/text.ts';
+import { directionOf, languageTag, type TextLanguage } from '#i18n/languages.ts';
+import { type Writer, writerFor } from '#i18n/text.ts';
 
 /** One of our own URLs in a mail, and the label of its button. */
 export interface MailButton {

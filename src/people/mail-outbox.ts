@@ -5,10 +5,10 @@ import { type Loop, startLoop } from '#core/background-loop.ts';
 import { decrypt, encrypt } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import type { TextLanguage } from '#core/languages.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { makeOwnFolder } from '#files/own-files.ts';
+import type { TextLanguage } from '#i18n/languages.ts';
 import { type MailButton, mailHtml } from '#people/mail-html.ts';
 import {
   claimMails,

@@ -9,8 +9,8 @@ import {
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
-import { redactOwn } from '#core/redact.ts';
 import type { Tx } from '#db/database.ts';
+import { redactOwn } from '#observability/redact.ts';
 import type { PeopleDeps, Visit } from '#people/people-context.ts';
 import { keepFactors } from '#people/second-factor-queries.ts';
 import {

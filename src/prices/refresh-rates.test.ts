@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addSeconds, FakeClock } from '#core/clock.ts';
-import { type LogFields, silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
+import { type LogFields, silentLog } from '#observability/log.ts';
 import { MADE_UP_SOURCE } from '#prices/ask-rate-feeds.ts';
 import { quote } from '#prices/quote-price.ts';
 import { selectRates } from '#prices/rate-queries.ts';

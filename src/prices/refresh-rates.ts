@@ -1,10 +1,10 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { readRate } from '#core/currency-conversion.ts';
-import type { Log } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { InsertAlarms } from '#db/insert-alarms.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import type { Log } from '#observability/log.ts';
 import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-rate-feeds.ts';
 import {
   afterAnswer,

@@ -6,8 +6,8 @@ import { bookRegistrations } from '#recovery/book-registrations.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
 import { type After, countAwaitingPayment } from '#recovery/lost-queries.ts';
 import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
-import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
-import { shownBlock } from '#settlement/chain/final-block.ts';
+import { type ScannedRange, scanEvents } from '#settlement/chain/read/chain-scan.ts';
+import { shownBlock } from '#settlement/chain/read/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import {
   type RecoveryRun,

@@ -10,7 +10,7 @@ import {
 } from '#recovery/lost-queries.ts';
 import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
-import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import type { ScannedRange } from '#settlement/chain/read/chain-scan.ts';
 import { NOT_IN_TIME, type OutcomeFacts } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 import { isOfCell } from '#settlement/settlement-numbers.ts';

@@ -2,7 +2,7 @@ import { selectAccountIdsAfter } from '#accounts/account-queries.ts';
 import { selectUnknownMerchants } from '#payouts/go-live-queries.ts';
 import { rebuildRegistration } from '#payouts/rebuild-registration.ts';
 import { inRun, type RecoveryDeps } from '#recovery/recovery-lease.ts';
-import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import type { ScannedRange } from '#settlement/chain/read/chain-scan.ts';
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import type { RecoveryRun } from '#settlement/network-recovery-queries.ts';

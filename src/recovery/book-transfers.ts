@@ -9,7 +9,7 @@ import {
 import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import type { ScannedRange } from '#settlement/chain/read/chain-scan.ts';
 import type { ChainPlace } from '#settlement/chain-requests.ts';
 import { countRecovered } from '#settlement/network-recovery-queries.ts';
 

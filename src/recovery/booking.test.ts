@@ -3,7 +3,7 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { present } from '#core/assert.ts';
 import { FakeClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { selectPayable } from '#payments/intent-queries.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startLoop } from '#core/background-loop.ts';
-import { describeError } from '#core/log.ts';
 import { type LedgerState, type LedgerTrust, walPosition } from '#db/detect-replaced-database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError } from '#observability/log.ts';
 import { raiseNumbers } from '#recovery/raise-numbers.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { configuredSenders, hasSenders } from '#settlement/chain/configure-senders.ts';
-import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { configuredSenders, hasSenders } from '#settlement/chain/fees/configure-senders.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import {
   adoptCluster,
   endDoubt,

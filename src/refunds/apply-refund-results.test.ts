@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { type Log, silentLog } from '#core/log.ts';
+import { type Log, silentLog } from '#observability/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';

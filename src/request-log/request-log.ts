@@ -1,9 +1,9 @@
 import type { FastifyRequest } from 'fastify';
-import type { Log } from '#core/log.ts';
-import { redactOwn } from '#core/redact.ts';
 import { openRowAppender } from '#db/append-by-copy.ts';
 import type { Database } from '#db/database.ts';
 import { type Call, tookMs } from '#http/request-state.ts';
+import type { Log } from '#observability/log.ts';
+import { redactOwn } from '#observability/redact.ts';
 import { type RequestRow, requestLog } from '#request-log/request-log-queries.ts';
 
 export interface RequestLog {

@@ -13,7 +13,7 @@ import { LIVE_WALLETS, signMerchantConsent, TEST_WALLETS } from '#sandbox/demo-w
 import { wallet } from '#sandbox/derive-wallets.ts';
 import { deriveKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
+import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/fees/faucet.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';

@@ -15,7 +15,7 @@ import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/derive-wallets.ts';
-import { completingSteps, deployInSteps } from '#settlement/chain/deploy-in-steps.ts';
+import { completingSteps, deployInSteps } from '#settlement/chain/fees/deploy-in-steps.ts';
 import { isCurrentContract, knownContract } from '#settlement/contract/contract-code.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';

@@ -1,8 +1,8 @@
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { describeError } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
+import { describeError } from '#observability/log.ts';
 import { makeCertificate } from '#sandbox/lan-certificate.ts';
 import type { Lan } from '#settings/lan-address.ts';
 

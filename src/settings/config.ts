@@ -7,10 +7,10 @@ import type { Network } from '#core/mode.ts';
 import { type Atoms, atoms, MAX_AMOUNT } from '#core/money.ts';
 import type { ProcessKeys } from '#core/process-keys.ts';
 import { StartError } from '#core/start-error.ts';
-import type { TraceSettings } from '#core/tracing.ts';
 import { DECLARED_DURABILITIES, type DeclaredDurability } from '#db/durability.ts';
 import type { RateLimit } from '#http/rate-limit.ts';
 import { LOGGED_REQUESTS, type LoggedRequests } from '#http/request-lines.ts';
+import type { TraceSettings } from '#observability/tracing.ts';
 import { feedAddresses, type RateSettings, readRateSettings } from '#prices/rate-settings.ts';
 import { cellSettings } from '#settings/cell-settings.ts';
 import {

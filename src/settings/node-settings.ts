@@ -1,6 +1,6 @@
 import { StartError } from '#core/start-error.ts';
 import { percentDecoded } from '#settings/read-setting.ts';
-import { headsUrlOf } from '#settlement/chain/subscribe-heads.ts';
+import { headsUrlOf } from '#settlement/chain/rpc/subscribe-heads.ts';
 import { NETWORK_DEFAULTS, type NetworkConfig } from '#settlement/network-config.ts';
 
 type NodeSettings = Pick<

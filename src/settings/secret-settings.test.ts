@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { getAddress } from 'viem';
-import { stderrLog } from '#core/log.ts';
+import { stderrLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 import type { Env } from '#settings/setting-names.ts';

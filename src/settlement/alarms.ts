@@ -1,6 +1,6 @@
-import type { Log } from '#core/log.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
+import type { Log } from '#observability/log.ts';
 import type { Outcome } from '#settlement/chain-requests.ts';
 
 /** A condition that an operator must look into. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { HOUR_MS } from '#core/durations.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { atomsOf, commonShare, isFull } from '#settlement/hourly-ceiling-and-shares.ts';
 import { countSales, selectUses, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';
 import {

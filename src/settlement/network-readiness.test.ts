@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
-import { configuredSenders } from '#settlement/chain/configure-senders.ts';
+import { silentLog } from '#observability/log.ts';
+import { configuredSenders } from '#settlement/chain/fees/configure-senders.ts';
 import {
   judgeNetwork,
   type UnsettledReason,

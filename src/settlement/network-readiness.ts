@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Refusal, refuse } from '#core/answer.ts';
 import { startLoop } from '#core/background-loop.ts';
-import { describeError, type Log } from '#core/log.ts';
 import { type Network, networkOf, type Tenant } from '#core/mode.ts';
 import type { Database } from '#db/database.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import {
   atomsOf,
   type Ceiling,

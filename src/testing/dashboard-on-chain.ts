@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { newId } from '#core/ids.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';

@@ -6,8 +6,8 @@ import type { ApiDeps } from '#app/api-dependencies.ts';
 import { createContext } from '#app/create-api-context.ts';
 import { merchantSurface } from '#app/merchant-surface.ts';
 import { ALONE } from '#cells/ask-other-cells.ts';
-import { silentLog } from '#core/log.ts';
 import type { Surface } from '#http/route.ts';
+import { silentLog } from '#observability/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {
   type PeopleServer,

@@ -3,10 +3,10 @@ import type { FastifyInstance } from 'fastify';
 import type { TSchema } from 'typebox';
 import { refuse } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { type AnyRoute, type Caller, defineRoute, type Route, type Surface } from '#http/route.ts';
 import { buildServer, type ServerOptions } from '#http/server.ts';
+import { silentLog } from '#observability/log.ts';
 import { watchMoves } from '#testing/moves-guard.ts';
 
 /** The API key that the surfaces of these tests accept. */

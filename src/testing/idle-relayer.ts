@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
-import { configuredSenders, configureSenders } from '#settlement/chain/configure-senders.ts';
+import { silentLog } from '#observability/log.ts';
+import { configuredSenders, configureSenders } from '#settlement/chain/fees/configure-senders.ts';
 import { readFees } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import { createState, type RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';

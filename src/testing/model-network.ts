@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { type Running, start } from '#app/start.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
-import { headsUrlOf } from '#settlement/chain/subscribe-heads.ts';
+import { createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
+import { headsUrlOf } from '#settlement/chain/rpc/subscribe-heads.ts';
 import type { TestDatabase } from '#testing/database.ts';
 import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';

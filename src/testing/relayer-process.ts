@@ -1,9 +1,9 @@
 // Runs a relayer in its own process. relayer-world.ts starts it, and tests kill it.
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { silentLog } from '#observability/log.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
 

@@ -8,9 +8,9 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { newId } from '#core/ids.ts';
-import { type Log, silentLog } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
+import { type Log, silentLog } from '#observability/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {
   type NewRequest,

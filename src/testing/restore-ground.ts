@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { silentLog } from '#core/log.ts';
 import { type Database, openDatabase } from '#db/database.ts';
+import { silentLog } from '#observability/log.ts';
 import type { ContractDelays } from '#sandbox/deploy-sandbox-network.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { type Caller, caller, type Reply } from '#testing/api-client.ts';
 import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
 import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';

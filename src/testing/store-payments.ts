@@ -1,7 +1,7 @@
 import { type Answer, answerRefusal, isRefusal, type Refusal } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
 import type { Clock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';

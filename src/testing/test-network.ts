@@ -8,11 +8,11 @@ import {
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { only, present } from '#core/assert.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
-import { connectRpc, type Rpc } from '#settlement/chain/rpc.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
+import { connectRpc, type Rpc } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { registerMerchantCall } from '#settlement/contract/contract-calls.ts';
 import {

@@ -1,5 +1,5 @@
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { SigningKey } from '#settlement/remote-signer.ts';
 import type { RelayerWorld } from '#testing/relayer-world.ts';

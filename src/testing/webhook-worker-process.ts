@@ -1,7 +1,7 @@
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
+import { silentLog } from '#observability/log.ts';
 import { LOCAL_CIDRS } from '#testing/webhooks.ts';
 import { startWebhookWorker } from '#webhooks/delivery-loops.ts';
 

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import {
   type RawLog,
   readEvents,

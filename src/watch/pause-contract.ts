@@ -1,13 +1,13 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode-call-answers.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';

@@ -11,10 +11,10 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { silentLog } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
+import { silentLog } from '#observability/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';

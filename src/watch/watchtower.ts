@@ -1,11 +1,11 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
-import { describeError } from '#core/log.ts';
 import type { Network } from '#core/mode.ts';
 import { exactUsdc } from '#core/money.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type DatabaseWatch, walPosition } from '#db/detect-replaced-database.ts';
+import { describeError } from '#observability/log.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';

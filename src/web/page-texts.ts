@@ -6,8 +6,8 @@ import {
   FALLBACK_LANGUAGE,
   languageTag,
   type TextLanguage,
-} from '#core/languages.ts';
-import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
+} from '#i18n/languages.ts';
+import { type TextKey, type Writer, writerFor } from '#i18n/text.ts';
 import type { Readers } from '#web/app-paths.ts';
 import type { WebFile } from '#web/read-built-files.ts';
 

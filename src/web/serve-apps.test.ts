@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { present } from '#core/assert.ts';
-import type { PageFor } from '#core/languages.ts';
+import type { PageFor } from '#i18n/languages.ts';
 import { WEB_APPS } from '#web/app-paths.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 import { addWebRoutes } from '#web/serve-apps.ts';

@@ -1,11 +1,11 @@
 import { decrypt } from '#core/bearer-secrets.ts';
 import type { Clock } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { describeError, type Log } from '#core/log.ts';
-import { webhookAttempts, webhookDelay, webhookDuration } from '#core/process-metrics.ts';
-import { redactOwn } from '#core/redact.ts';
-import { isTracing, type Span, startSpan } from '#core/tracing.ts';
 import { renderEventForVersion } from '#events/event-versions.ts';
+import { describeError, type Log } from '#observability/log.ts';
+import { webhookAttempts, webhookDelay, webhookDuration } from '#observability/process-metrics.ts';
+import { redactOwn } from '#observability/redact.ts';
+import { isTracing, type Span, startSpan } from '#observability/tracing.ts';
 import { type Network, openTransport, type Transport } from '#webhooks/connect-to-receivers.ts';
 import type { DueRow } from '#webhooks/delivery-queue-queries.ts';
 import type { EndpointRow } from '#webhooks/endpoint-rules.ts';

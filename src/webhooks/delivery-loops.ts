@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import type { Database } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import { claimEndpoints, fetchDue, releaseEndpoints } from '#webhooks/delivery-queue-queries.ts';
 import { disableEndpoint, type NotifyDisabled } from '#webhooks/disable-endpoint.ts';
 import { Dispatcher } from '#webhooks/dispatcher.ts';

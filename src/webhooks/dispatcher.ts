@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { addMs, type Clock } from '#core/clock.ts';
-import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import { countAttempt, deliver, openTarget, type Target } from '#webhooks/attempt-delivery.ts';
 import type { Network } from '#webhooks/connect-to-receivers.ts';
 import {

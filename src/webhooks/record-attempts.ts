@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { failpoint } from '#core/failpoints.ts';
-import { describeError, type Log } from '#core/log.ts';
 import { createBatcher } from '#db/batching.ts';
 import { CommitUnknown, type Database, DatabaseUnavailable } from '#db/database.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import type { AttemptResult } from '#webhooks/attempt-delivery.ts';
 import {
   type DueRow,

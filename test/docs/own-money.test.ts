@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { numberToHex, parseEther } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
-import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
+import { readPayerAccount } from '#settlement/chain/read/payer-balance.ts';
 import { outsideService } from '#testing/outside-service.ts';
 import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
 

@@ -4,9 +4,9 @@ import { after, before, test } from 'node:test';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { addReferenceRoutes } from '#app/reference-routes.ts';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
+import { silentLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
 import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodeErrorResult, encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type Caller, caller } from '#testing/api-client.ts';

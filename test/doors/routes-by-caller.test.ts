@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { SCOPES } from '#accounts/api-key-scopes.ts';
-import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { buildApi } from '#app/api-role.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { privateKeyToAccount } from 'viem/accounts';
 import { askCell } from '#cells/ask-other-cells.ts';
-import { silentLog } from '#core/log.ts';
 import { plainFetch } from '#core/plain-fetch.ts';
+import { silentLog } from '#observability/log.ts';
 import { checkReceipt } from '#ops/check-receipt.ts';
 import { askFeeds } from '#prices/ask-rate-feeds.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import { createPost } from '#settlement/chain/rpc-post.ts';
-import { subscribeHeads } from '#settlement/chain/subscribe-heads.ts';
+import { createPost } from '#settlement/chain/rpc/rpc-post.ts';
+import { subscribeHeads } from '#settlement/chain/rpc/subscribe-heads.ts';
 import { checkSigner, readRemoteKey } from '#settlement/remote-signer.ts';
 import { usedNoncesAt } from '#signer/ask-used-nonces.ts';
 import {

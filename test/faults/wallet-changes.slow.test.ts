@@ -12,7 +12,7 @@ import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { idSealingKey, peopleKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { readMerchantWallets, sameWallet } from '#settlement/chain/merchant-wallets.ts';
+import { readMerchantWallets, sameWallet } from '#settlement/chain/read/merchant-wallets.ts';
 import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
 import { type ChaosProcess, PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
 import { PersonClient } from '#testing/person-client.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type Abi, encodeFunctionData, keccak256, numberToHex, sliceHex, zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { scanEvents } from '#settlement/chain/chain-scan.ts';
+import { scanEvents } from '#settlement/chain/read/chain-scan.ts';
 import { pack } from '#settlement/contract/contract-calls.ts';
 import type { PaymentSettled } from '#settlement/contract/contract-events.ts';
 import { batchesOf, foldBatches, rootOf } from '#settlement/settled/fold-batches.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { LANGUAGES } from '#core/languages.ts';
+import { LANGUAGES } from '#i18n/languages.ts';
 import { DESKTOP, type TestWindow } from '../../web/testing/browser.ts';
 import { payAt, signInAt } from '../../web/testing/desk.ts';
 import { askForPayment } from '../../web/testing/payer.ts';

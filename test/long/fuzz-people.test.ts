@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { present } from '#core/assert.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';

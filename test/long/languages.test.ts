@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { test } from 'node:test';
-import { LANGUAGES } from '#core/languages.ts';
+import { LANGUAGES } from '#i18n/languages.ts';
 import { LANGUAGE_SETTING } from '../../web/testing/tested-language.ts';
 
 /**

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { createPaymentCheck } from '#settlement/chain/check-payment.ts';
+import { createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
 import { groundEnv } from '#testing/chaos/chaos-process.ts';
 import { testDatabase } from '#testing/database.ts';
 import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';

@@ -12,7 +12,7 @@ import {
   type RawReceipt,
   toBlock,
   toReceipt,
-} from '#settlement/chain/decode-call-answers.ts';
+} from '#settlement/chain/rpc/decode-call-answers.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   isDue,

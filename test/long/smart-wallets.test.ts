@@ -20,9 +20,9 @@ import {
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { verifyDeployable } from '#settlement/chain/signature-refusals.ts';
-import { simulateTransfer } from '#settlement/chain/simulate-signed.ts';
-import { simulateDeployed } from '#settlement/chain/verify-signature.ts';
+import { verifyDeployable } from '#settlement/chain/check/signature-refusals.ts';
+import { simulateTransfer } from '#settlement/chain/check/simulate-signed.ts';
+import { simulateDeployed } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   permitCall,

@@ -260,13 +260,13 @@ export const CHAIN_MUTATIONS: readonly Mutation[] = [
   },
   {
     name: "another transaction's receipt is believed",
-    file: 'src/settlement/chain/node-answers.ts',
+    file: 'src/settlement/chain/rpc/node-answers.ts',
     from: ' || !same(result.transactionHash, hash)',
     to: '',
   },
   {
     name: 'a log that was removed is believed',
-    file: 'src/settlement/chain/node-answers.ts',
+    file: 'src/settlement/chain/rpc/node-answers.ts',
     from: ' &&\n    log.removed !== true',
     to: '',
   },

@@ -47,7 +47,7 @@ const SENDERS = [
   'src/settlement/relayer/jobs/job-queries.test.ts',
   'src/settlement/relayer/senders/fencing-token.test.ts',
   'src/settlement/relayer/relayer-senders.test.ts',
-  'src/settlement/chain/configure-senders.test.ts',
+  'src/settlement/chain/fees/configure-senders.test.ts',
 ];
 const SIGNERS = ['src/settlement/relayer/relayer-signer.test.ts'];
 const DELIVERIES = [
@@ -111,7 +111,7 @@ const OF_WAYS: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/settlement/blocked-request-queries.ts': [
     'src/settlement/relayer/relayer-blocked.test.ts',
-    'src/apis/dashboard/refunds.test.ts',
+    'src/apis/dashboard/payments/refunds.test.ts',
   ],
   'src/refunds/rebuild-refund.ts': [
     'src/recovery/booking.test.ts',
@@ -140,7 +140,7 @@ const OF_RECOVERY: Readonly<Record<string, readonly string[]>> = {
 
 const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/settlement/contract-versions.ts': ['src/settlement/contract-versions.test.ts'],
-  'src/payouts/may-go-live.ts': ['src/apis/dashboard/require-second-factor.test.ts'],
+  'src/payouts/may-go-live.ts': ['src/apis/dashboard/sessions/require-second-factor.test.ts'],
   'src/payments/payment-intent.ts': [
     'src/payments/payment-intent.test.ts',
     'src/payments/pay.test.ts',
@@ -245,10 +245,10 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'x402/src/sale-intent.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.slow.test.ts'],
   'src/recovery/detect-lost-commits.ts': ['src/recovery/detect-lost-commits.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
-  'src/settlement/chain/node-answers.ts': [
-    'src/settlement/chain/rpc.test.ts',
+  'src/settlement/chain/rpc/node-answers.ts': [
+    'src/settlement/chain/rpc/rpc.test.ts',
     'src/settlement/relayer/relayer-odd-nodes.test.ts',
-    'src/settlement/chain/providers.test.ts',
+    'src/settlement/chain/rpc/providers.test.ts',
   ],
   'src/payouts/withdraw-once-per-key.ts': WITHDRAW,
   'src/payouts/request-withdrawal.ts': WITHDRAW,
@@ -268,7 +268,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
   'src/webhooks/delivery-queue-queries.ts': DELIVERIES,
   'src/webhooks/delivery-queries.ts': [
     'src/webhooks/resend.test.ts',
-    'src/apis/dashboard/insight.test.ts',
+    'src/apis/dashboard/statistics/insight.test.ts',
     'test/api/webhook-deliveries.test.ts',
   ],
   'src/webhooks/record-attempts.ts': ['src/webhooks/record-attempts.test.ts', ...DELIVERIES],

@@ -240,14 +240,14 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
   {
     name: 'a move sends real money to another wallet',
     file: 'src/payouts/may-go-live.ts',
-    by: 'src/apis/dashboard/require-second-factor.test.ts',
+    by: 'src/apis/dashboard/sessions/require-second-factor.test.ts',
     from: 'if (!tenant.livemode || kept?.toLowerCase() === wallet.toLowerCase()) return null;',
     to: 'return null;',
   },
   {
     name: 'a move is offered before all workers know the contract',
     file: 'src/payouts/may-go-live.ts',
-    by: 'src/apis/dashboard/require-second-factor.test.ts',
+    by: 'src/apis/dashboard/sessions/require-second-factor.test.ts',
     from: 'goneMs: WORKER_GONE_MS }))) {',
     to: 'goneMs: 0 }))) {',
   },

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { encodeFunctionData, numberToHex, parseEther } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
+import { readPayerAccount } from '#settlement/chain/read/payer-balance.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';

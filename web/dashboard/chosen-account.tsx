@@ -3,10 +3,10 @@ import { useDesk } from '../desk/desk-context.ts';
 import { partOf } from '../ui/lazy-part.ts';
 import { MerchantContext, type Mode } from './use-merchant.ts';
 
-const NoAccount = partOf(async () => (await import('./parts/no-account.tsx')).NoAccount);
+const NoAccount = partOf(async () => (await import('./sessions/no-account.tsx')).NoAccount);
 
 const CashierPlace = partOf(
-  async () => (await import('./parts/cashier-only-page.tsx')).CashierPlace,
+  async () => (await import('./sessions/cashier-only-page.tsx')).CashierPlace,
 );
 
 const MODE = 'tapline dashboard mode';

@@ -7,10 +7,10 @@ import { Switch } from '../ui/choice.tsx';
 import { Shell } from '../ui/shell.tsx';
 import { t } from '../ui/text/t.ts';
 import { AccountTimes } from '../ui/time.tsx';
+import { useKnownTimeZone } from './account/time-zone.ts';
 import { pages } from './pages.ts';
-import { AccountChoice } from './parts/account-choice.tsx';
-import { GoTo } from './parts/search-box.tsx';
-import { useKnownTimeZone } from './parts/time-zone.ts';
+import { GoTo } from './payments/search-box.tsx';
+import { AccountChoice } from './sessions/account-choice.tsx';
 import { useMerchant } from './use-merchant.ts';
 
 /** Shows the frame of every page: navigation, account, mode and signed-in user. */

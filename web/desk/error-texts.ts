@@ -1,4 +1,4 @@
-import { FALLBACK_LANGUAGE } from '#core/languages.ts';
+import { FALLBACK_LANGUAGE } from '#i18n/languages.ts';
 import type { Answer } from '../data/api.ts';
 import { refusalText } from '../data/refusal-text.ts';
 import { t, textLanguage } from '../ui/text/t.ts';

@@ -1,6 +1,6 @@
 import '../ui/base.css';
 import './front.css';
-import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
+import { LANGUAGE_NAMES, languageTag } from '#i18n/languages.ts';
 import { offeredLanguages, switchLanguage } from '../ui/text/switch-language.ts';
 import { t, textLanguage } from '../ui/text/t.ts';
 import { textNodes } from '../ui/text/text-nodes.ts';

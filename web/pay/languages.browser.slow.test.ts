@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { languageTag } from '#core/languages.ts';
+import { languageTag } from '#i18n/languages.ts';
 import { NARROW, type TestWindow } from '../testing/browser.ts';
 import { englishLeftIn } from '../testing/english-left.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { writerFor } from '#texts/text.ts';
+import { writerFor } from '#i18n/text.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { writerFor } from '#texts/text.ts';
+import { writerFor } from '#i18n/text.ts';
 import { NARROW } from '../testing/browser.ts';
 import { payAt, signInAt } from '../testing/desk.ts';
 import { BAD_LINES } from '../testing/japanese-lines.ts';

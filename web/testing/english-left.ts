@@ -1,6 +1,6 @@
-import { withoutIsolates } from '#core/bidi-isolates.ts';
-import type { TextLanguage } from '#core/languages.ts';
-import { messageOf, TEXT_KEYS } from '#texts/catalog.ts';
+import { withoutIsolates } from '#i18n/bidi-isolates.ts';
+import { messageOf, TEXT_KEYS } from '#i18n/catalog.ts';
+import type { TextLanguage } from '#i18n/languages.ts';
 import { TESTED_LANGUAGE } from './tested-language.ts';
 
 /** Returns the catalog's texts; for texts with values, returns their parts. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { directionOf, languageTag, PSEUDO_LANGUAGE } from '#core/languages.ts';
+import { directionOf, languageTag, PSEUDO_LANGUAGE } from '#i18n/languages.ts';
 import type { TestWindow } from './browser.ts';
 import { englishLeftIn } from './english-left.ts';
 import { BAD_LINES } from './japanese-lines.ts';

@@ -1,4 +1,4 @@
-import { PSEUDO_LANGUAGE, type TextLanguage } from '#core/languages.ts';
+import { PSEUDO_LANGUAGE, type TextLanguage } from '#i18n/languages.ts';
 
 /** Setting with which `test/long/languages.test.ts` runs the tests in a real language. */
 export const LANGUAGE_SETTING = 'TAPLINE_TEST_LANGUAGE';

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { LANGUAGE_NAMES, languageTag } from '#core/languages.ts';
+import { LANGUAGE_NAMES, languageTag } from '#i18n/languages.ts';
 import { Select } from './field.tsx';
 import { offeredLanguages, switchLanguage } from './text/switch-language.ts';
 import { t, textLanguage } from './text/t.ts';

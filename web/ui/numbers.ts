@@ -1,4 +1,4 @@
-import { withoutIsolates } from '#core/bidi-isolates.ts';
+import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { t, textLocale } from './text/t.ts';
 
 /** Formats a number, for example `1,200`. */

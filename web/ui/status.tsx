@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { t } from './text/t.ts';
 

@@ -8,11 +8,11 @@ import { test } from 'node:test';
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
   'dashboard/pages/settings.tsx': ['Daily refund limit'],
-  'dashboard/parts/catalog-dialog.tsx': ['Price'],
-  'dashboard/parts/offline-limits.tsx': ['Per payment', 'Per card and day', 'Total'],
-  'dashboard/parts/refund-dialog.tsx': ['Amount'],
-  'dashboard/parts/till-access-dialog.tsx': ['Refund limit'],
-  'dashboard/parts/withdraw-dialog.tsx': ['Amount'],
+  'dashboard/terminals/catalog-dialog.tsx': ['Price'],
+  'dashboard/account/offline-limits.tsx': ['Per payment', 'Per card and day', 'Total'],
+  'dashboard/payments/refund-dialog.tsx': ['Amount'],
+  'dashboard/terminals/till-access-dialog.tsx': ['Refund limit'],
+  'dashboard/payouts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/offline-rule.tsx': ['Highest sum of a sale'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
   'terminal/screens/cart-dialogs.tsx': ['Discount'],
@@ -30,8 +30,8 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 };
 /** Every percentage that is typed in a shop, by the file that renders its field. */
 const PERCENTAGES: Readonly<Record<string, readonly string[]>> = {
-  'dashboard/parts/item-tax-fields.tsx': ['Percentage'],
-  'dashboard/parts/tax-rate-settings.tsx': ['Rate'],
+  'dashboard/terminals/item-tax-fields.tsx': ['Percentage'],
+  'dashboard/account/tax-rate-settings.tsx': ['Rate'],
 };
 /** Files that render several fields with one element. */
 const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
@@ -42,7 +42,7 @@ const DRAWN_IN_A_LOOP: ReadonlySet<string> = new Set([
 const SEARCHES: Readonly<Record<string, string>> = {
   'dashboard/pages/payments.tsx': 'Search',
   // Loads `search-by-id.ts` with the first search, which parses the text.
-  'dashboard/parts/search-box.tsx': 'Go to',
+  'dashboard/payments/search-box.tsx': 'Go to',
 };
 /**
  * Forms whose button shows no amount and that have no review step, so the field shows how the
@@ -51,9 +51,9 @@ const SEARCHES: Readonly<Record<string, string>> = {
 const SILENT: ReadonlySet<string> = new Set([
   'dashboard/pages/risk-rules.tsx',
   'dashboard/pages/settings.tsx',
-  'dashboard/parts/catalog-dialog.tsx',
-  'dashboard/parts/offline-limits.tsx',
-  'dashboard/parts/till-access-dialog.tsx',
+  'dashboard/terminals/catalog-dialog.tsx',
+  'dashboard/account/offline-limits.tsx',
+  'dashboard/terminals/till-access-dialog.tsx',
   'operator/parts/offline-rule.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',
@@ -137,7 +137,7 @@ test('every percentage field is listed, and every listed field is rendered', () 
 });
 
 test('a field that also accepts amounts parses them by the same rules', () => {
-  const lookUp = readFileSync(path.join(WEB, 'dashboard/parts/search-by-id.ts'), 'utf8');
+  const lookUp = readFileSync(path.join(WEB, 'dashboard/payments/search-by-id.ts'), 'utf8');
   assert.match(lookUp, /searchProblem\(q\)/);
   const searching = filesWith(/(search-text|search-by-id)\.ts/);
   assert.deepEqual(searching, Object.keys(SEARCHES).sort());

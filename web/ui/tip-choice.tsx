@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';

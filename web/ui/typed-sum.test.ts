@@ -2,7 +2,7 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { withoutIsolates } from '#core/bidi-isolates.ts';
+import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { MAX_ATOMS } from './format-usdc.ts';
 import { decimalKey, decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
 

@@ -1,5 +1,5 @@
 import { test } from 'node:test';
-import { type TextKey, writerFor } from '#texts/text.ts';
+import { type TextKey, writerFor } from '#i18n/text.ts';
 import { NARROW } from '../testing/browser.ts';
 import { checkPseudoLanguage } from '../testing/pseudo-language.ts';
 import { sharedStage } from '../testing/stage.ts';

@@ -5,7 +5,7 @@ import { addCellPeopleRoutes, searchOthers, waitingOfOthers } from '#apis/cells/
 import { signInElsewhere } from '#apis/cells/sign-in-elsewhere.ts';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
-import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
+import { sessionRoutes } from '#apis/dashboard/sessions/session-routes.ts';
 import type { CellSettings } from '#cells/ask-other-cells.ts';
 import type { Realm } from '#people/user-queries.ts';
 import { addOwner, PASSWORD } from '#testing/people.ts';

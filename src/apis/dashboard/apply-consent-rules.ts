@@ -1,6 +1,6 @@
-import { mailAccountChange } from '#apis/dashboard/mail-owners-of-changes.ts';
 import { actorOf, type PersonRequest, type PersonRoute } from '#apis/dashboard/person-route.ts';
-import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
+import { mailAccountChange } from '#apis/dashboard/team/mail-owners-of-changes.ts';
 import { type EntryListener, NETWORK_AUDIT_LOG, recordEntry } from '#audit/audit.ts';
 import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
 import { changedFields, MAILED_CLASSES, type SettingClasses } from '#core/setting-classes.ts';

@@ -4,7 +4,7 @@ import {
   type ReadCookies,
   readCookies,
   sessionCookie,
-} from '#apis/dashboard/session-cookies.ts';
+} from '#apis/dashboard/sessions/session-cookies.ts';
 import type { EntryListener } from '#audit/audit.ts';
 import { type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { isOnOwnMachine } from '#http/asked-host.ts';

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
-import { silentLog } from '#core/log.ts';
+import { silentLog } from '#observability/log.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { insertHold } from '#payouts/payout-hold-queries.ts';
 import { ownerChanges } from '#people/owner-change-queries.ts';
-import { decodeView } from '#settlement/chain/decode-call-answers.ts';
+import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
 import {

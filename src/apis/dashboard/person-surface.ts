@@ -8,11 +8,11 @@ import {
   type SurfaceSettings,
   scopeOf,
 } from '#apis/dashboard/authorize-person.ts';
-import { consentRefusal } from '#apis/dashboard/require-second-factor.ts';
+import { consentRefusal } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
-import { redactOwn } from '#core/redact.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
+import { redactOwn } from '#observability/redact.ts';
 
 /** Request fields in which people write free text for other people. */
 const FREE_TEXTS = ['reason', 'note'] as const;

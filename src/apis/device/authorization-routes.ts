@@ -20,8 +20,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { authorizeLink } from '#payments/authorize-link.ts';
 import { type PayLink, readPayLink } from '#payments/pay-link.ts';
 import { openLink } from '#payments/pay-terms.ts';
-import { readPayerAccount } from '#settlement/chain/payer-balance.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readPayerAccount } from '#settlement/chain/read/payer-balance.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 

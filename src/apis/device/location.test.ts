@@ -3,8 +3,9 @@ import { after, before, test } from 'node:test';
 import { createCatalogueItem } from '#accounts/edit-catalogue.ts';
 import { selectLookOfIntent, selectLookOfReceipt } from '#apis/pay/brand-queries.ts';
 import { sellerOf } from '#apis/pay/receipt-items.ts';
-import { withoutIsolates } from '#core/bidi-isolates.ts';
 import { dayIn } from '#core/calendar.ts';
+import { withoutIsolates } from '#i18n/bidi-isolates.ts';
+import { writerFor } from '#i18n/text.ts';
 import { selectReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { selectTaggedTerminal } from '#terminals/provisioning-queries.ts';
 import { keepRefunding } from '#testing/api-objects.ts';
@@ -13,7 +14,6 @@ import { putRates } from '#testing/rates.ts';
 import { addMerchant, addTerminal, type TestStore } from '#testing/store.ts';
 import { addPayment } from '#testing/store-payments.ts';
 import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { writerFor } from '#texts/text.ts';
 
 /**
  * Tests that a till at a location uses the location's time zone, currency, language and tax rates.

@@ -7,7 +7,7 @@ import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
 import { readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { offlineWithin } from '#terminals/offline-limits.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { type Log, silentLog } from '#core/log.ts';
 import { localWakeups } from '#db/wakeups.ts';
+import { type Log, silentLog } from '#observability/log.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import { peopleKey } from '#settings/config.ts';
 import type { Caller } from '#testing/api-client.ts';

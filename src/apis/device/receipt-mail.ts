@@ -4,10 +4,11 @@ import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { deviceRoute } from '#apis/device/device-route.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { LANGUAGES, type Language } from '#core/languages.ts';
 import { readEmail } from '#core/name-rules.ts';
 import type { Tx } from '#db/database.ts';
 import { idOf, objectType, oneOf, text } from '#http/schema.ts';
+import { LANGUAGES, type Language } from '#i18n/languages.ts';
+import { writerFor } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { countReceiptMail, RECEIPT_MAILS } from '#payments/receipt-queries.ts';
@@ -15,7 +16,6 @@ import { receiptUrl } from '#payments/receipt-url.ts';
 import { type Allowance, takeAttempt } from '#people/attempt-limits.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
-import { writerFor } from '#texts/text.ts';
 
 /** Mails per terminal and hour: enough for a busy till, too few for spam from a stolen one. */
 const PER_TERMINAL: Allowance = { attempts: 30, windowMs: HOUR_MS };

@@ -12,8 +12,8 @@ import { type AnyRoute, defineRoute } from '#http/route.ts';
 import { AtomsOut, Currency, commonFields, nullable, Timestamp } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectRates } from '#prices/rate-queries.ts';
-import { readMerchantBalance } from '#settlement/chain/merchant-balance.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { readMerchantBalance } from '#settlement/chain/read/merchant-balance.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { contractVersionOf } from '#settlement/contract-versions.ts';
 
 const BalanceSchema = Type.Object(

@@ -15,7 +15,7 @@ import {
 } from '#http/schema.ts';
 import type { OfflineRecord } from '#payments/offline/forward-offline.ts';
 import { BOUNCE_REASONS, OFFLINE_STATUSES } from '#payments/offline/offline-states.ts';
-import { normalSignature } from '#settlement/chain/verify-signature.ts';
+import { normalSignature } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 const hex = (digits: number, description: string) =>

@@ -4,9 +4,9 @@ import type { MerchantCaller } from '#accounts/merchant-caller.ts';
 import { selectKeyMerchants } from '#accounts/merchant-queries.ts';
 import { isRefusal } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import { createRightsWatch, type RightsWatch } from '#http/watch-rights.ts';
+import type { Log } from '#observability/log.ts';
 
 interface Held {
   readonly caller: MerchantCaller;

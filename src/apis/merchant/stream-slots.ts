@@ -1,4 +1,3 @@
-import { describeError, type Log } from '#core/log.ts';
 import type { Database } from '#db/database.ts';
 import {
   countStreamSlots,
@@ -7,6 +6,7 @@ import {
   type StreamSlot,
   takeStreamSlot,
 } from '#events/stream-queries.ts';
+import { describeError, type Log } from '#observability/log.ts';
 
 /** Maximum number of concurrent streams per key (behavior.md 10.5). */
 export const MAX_STREAMS_OF_KEY = 20;

@@ -2,7 +2,6 @@ import Type from 'typebox';
 import { OfflineLimitsSchema, OfflineTermsSchema } from '#apis/merchant/offline-schema.ts';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
-import { LANGUAGES } from '#core/languages.ts';
 import {
   commonFields,
   idOf,
@@ -15,6 +14,7 @@ import {
   text,
   textOut,
 } from '#http/schema.ts';
+import { LANGUAGES } from '#i18n/languages.ts';
 import { TAPPED_TYPES } from '#payments/credential.ts';
 import { INTENT_STATUSES } from '#payments/intent-rows.ts';
 

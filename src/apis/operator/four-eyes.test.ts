@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { consentOf } from '#apis/dashboard/require-second-factor.ts';
+import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { newId } from '#core/ids.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';

@@ -1,8 +1,8 @@
 import Type from 'typebox';
 import { selectAccount } from '#accounts/account-queries.ts';
 import { selectCeilingShare } from '#accounts/ceiling-share-queries.ts';
-import { AccountSchema, MemberSchema } from '#apis/dashboard/account-schema.ts';
-import { readAccountView } from '#apis/dashboard/account-view.ts';
+import { AccountSchema, MemberSchema } from '#apis/dashboard/account/account-schema.ts';
+import { readAccountView } from '#apis/dashboard/account/account-view.ts';
 import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { KYB_STATUSES, listed } from '#apis/dashboard/person-schema.ts';
 import { ceilingShareRoute, Share } from '#apis/operator/ceiling-share-route.ts';

@@ -1,6 +1,6 @@
 import Type from 'typebox';
-import { AuditEntrySchema } from '#apis/dashboard/account-schema.ts';
-import { AuditQuery, answerAudit } from '#apis/dashboard/audit-routes.ts';
+import { AuditEntrySchema } from '#apis/dashboard/account/account-schema.ts';
+import { AuditQuery, answerAudit } from '#apis/dashboard/account/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { reviewedRoutes } from '#apis/operator/mark-reviewed-routes.ts';

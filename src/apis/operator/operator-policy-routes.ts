@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { VersionOut } from '#apis/dashboard/account-schema.ts';
+import { VersionOut } from '#apis/dashboard/account/account-schema.ts';
 import { actorOf, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { MAX_AMOUNT } from '#core/money.ts';

@@ -1,8 +1,8 @@
-import { meRoutes } from '#apis/dashboard/own-profile-routes.ts';
-import { passwordRoutes } from '#apis/dashboard/password-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
-import { sessionRoutes } from '#apis/dashboard/session-routes.ts';
+import { meRoutes } from '#apis/dashboard/sessions/own-profile-routes.ts';
+import { passwordRoutes } from '#apis/dashboard/sessions/password-routes.ts';
+import { sessionRoutes } from '#apis/dashboard/sessions/session-routes.ts';
 import { operatorAccountRoutes } from '#apis/operator/operator-account-routes.ts';
 import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { operatorKybRoutes } from '#apis/operator/operator-kyb-routes.ts';

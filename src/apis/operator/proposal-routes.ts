@@ -23,7 +23,7 @@ import {
   textOut,
 } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { readDelay } from '#settlement/chain/check-contract.ts';
+import { readDelay } from '#settlement/chain/check/check-contract.ts';
 import { type ControlAction, controlCalls } from '#settlement/contract/control-calls.ts';
 
 const TAG = 'Proposals';

@@ -1,4 +1,4 @@
-import { PAYMENT_JOBS } from '#apis/dashboard/timeline-queries.ts';
+import { PAYMENT_JOBS } from '#apis/dashboard/payments/timeline-queries.ts';
 import type { Sql } from '#db/database.ts';
 
 /** Returns an intent's account and mode. Requests of support staff name only the intent. */

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { AccountRow } from '#accounts/account-queries.ts';
-import { readTimeline, TimelineSchema } from '#apis/dashboard/read-timeline.ts';
+import { readTimeline, TimelineSchema } from '#apis/dashboard/payments/read-timeline.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';

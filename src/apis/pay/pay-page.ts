@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { selectLookOfIntent } from '#apis/pay/brand-queries.ts';
 import { withBrand } from '#core/brand-styles.ts';
-import type { PageFor } from '#core/languages.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { PageFor } from '#i18n/languages.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { intentOfToken } from '#payments/pay-link.ts';
 

@@ -1,9 +1,9 @@
 import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { fiscalLines, itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-items.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
-import { named } from '#core/bidi-isolates.ts';
 import { headlineUsdc } from '#core/money.ts';
-import { type TextKey, type Writer, writerFor } from '#texts/text.ts';
+import { named } from '#i18n/bidi-isolates.ts';
+import { type TextKey, type Writer, writerFor } from '#i18n/text.ts';
 
 const METHODS: Readonly<Record<string, TextKey>> = {
   wallet_pass: 'receipt.method.wallet_pass',

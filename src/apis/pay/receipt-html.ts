@@ -2,7 +2,7 @@ import { encode } from 'uqr';
 import { dataOf, type FinishedPage } from '#apis/pay/fill-built-page.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { isolatedHtml, type Writer } from '#texts/text.ts';
+import { isolatedHtml, type Writer } from '#i18n/text.ts';
 
 /** Keeps a browser's translator from changing amounts, IDs and names. */
 const AS_IT_IS = 'translate="no"';

@@ -1,9 +1,9 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
-import { named } from '#core/bidi-isolates.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
+import { named } from '#i18n/bidi-isolates.ts';
+import type { Writer } from '#i18n/text.ts';
 import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/sale-lines.ts';
-import type { Writer } from '#texts/text.ts';
 
 /** The contents of a sale, as its receipt shows them. */
 export interface ShownSale {

@@ -5,7 +5,7 @@ import { copiedText, isCovered, PDF_FONTS, pdfText } from '#apis/pay/receipt-fon
 import { wrapLines } from '#apis/pay/receipt-plain-text.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
 import { type Direction, visualRuns, withMarks } from '#apis/pay/visual-runs.ts';
-import { directionOf, languageTag } from '#core/languages.ts';
+import { directionOf, languageTag } from '#i18n/languages.ts';
 
 /** The size of an A5 page, in points. */
 const PAGE = { width: 420, height: 595 };

@@ -7,12 +7,12 @@ import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
-import { LANGUAGES, PSEUDO_LANGUAGE } from '#core/languages.ts';
 import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
+import { LANGUAGES, PSEUDO_LANGUAGE } from '#i18n/languages.ts';
+import { writerFor } from '#i18n/text.ts';
 import { taxTable } from '#prices/sale-lines.ts';
 import { visualLines } from '#testing/pdf-text.ts';
 import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
-import { writerFor } from '#texts/text.ts';
 import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';

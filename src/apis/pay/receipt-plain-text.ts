@@ -1,5 +1,5 @@
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
-import type { Writer } from '#texts/text.ts';
+import type { Writer } from '#i18n/text.ts';
 
 /** Characters per line on paper of 58 mm and of 80 mm. */
 export const TEXT_WIDTHS = [32, 48] as const;

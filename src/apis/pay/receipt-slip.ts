@@ -1,4 +1,4 @@
-import type { Writer } from '#texts/text.ts';
+import type { Writer } from '#i18n/text.ts';
 
 /** A line of a receipt, on screen or paper. `name` and `also` may contain Unicode isolates. */
 export interface ReceiptLine {

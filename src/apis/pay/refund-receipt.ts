@@ -2,13 +2,13 @@ import { headlineOf } from '#apis/pay/receipt-contents.ts';
 import { renderPast, shortened } from '#apis/pay/receipt-data-route.ts';
 import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-items.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
-import { named } from '#core/bidi-isolates.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { named } from '#i18n/bidi-isolates.ts';
+import type { TextKey, Writer } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { findRefundReceipt, type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import type { TextKey, Writer } from '#texts/text.ts';
 
 function renderRefundReceipt(
   refund: RefundReceipt,

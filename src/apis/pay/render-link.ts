@@ -8,7 +8,7 @@ import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
+import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/typed-data-json.ts';
 

@@ -16,12 +16,12 @@ import { answerRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { withBrand } from '#core/brand-styles.ts';
 import { statusOf } from '#core/error-codes.ts';
 import { newId } from '#core/ids.ts';
-import type { PageFor } from '#core/languages.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { PageFor } from '#i18n/languages.ts';
+import { type Writer, writerFor } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
-import { type Writer, writerFor } from '#texts/text.ts';
 
 /**
  * Rate limit per IP address. It is generous, because a shop's customers share one address on its

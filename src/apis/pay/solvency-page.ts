@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/fill-built-page.ts';
 import { createSolvencyReader, type NetworkSolvency, type Solvency } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import type { PageFor } from '#core/languages.ts';
 import { readableUsdc } from '#core/money.ts';
+import type { PageFor } from '#i18n/languages.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
 const NAMES = { mainnet: 'Real money', testnet: 'Test money' } as const;

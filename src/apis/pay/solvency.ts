@@ -1,9 +1,9 @@
-import { describeError } from '#core/log.ts';
 import { type Network, networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { describeError } from '#observability/log.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type Holdings, readHoldings } from '#settlement/chain/contract-holdings.ts';
+import { type Holdings, readHoldings } from '#settlement/chain/read/contract-holdings.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 

@@ -1,11 +1,11 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { findTag } from '#apis/pay/find-tag.ts';
 import { withBrand } from '#core/brand-styles.ts';
-import type { PageFor, TextLanguage } from '#core/languages.ts';
 import { plainPage, sendPage } from '#http/plain-page.ts';
 import { addressKey, memoryRateLimiter } from '#http/rate-limit.ts';
+import type { PageFor, TextLanguage } from '#i18n/languages.ts';
+import { type TextKey, writerFor } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { type TextKey, writerFor } from '#texts/text.ts';
 
 /**
  * Rate limit per IP address. It is generous, because a shop's customers share one address on its

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData, parseAbi, zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { isKnownDeployment } from '#settlement/chain/known-deployments.ts';
+import { isKnownDeployment } from '#settlement/chain/read/known-deployments.ts';
 import { profileFor, WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';

@@ -22,8 +22,8 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempts } from '#people/attempt-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/faucet.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { CIRCLE_FAUCET, hasFaucet } from '#settlement/chain/fees/faucet.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { type GasPolicy, takeGas } from '#settlement/gas-budget.ts';
 import { ENROLMENT_GAS } from '#settlement/gas-ceilings.ts';
 

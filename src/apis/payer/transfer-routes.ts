@@ -13,7 +13,7 @@ import { deployerFor } from '#payments/deploy-wallet.ts';
 import { addressBucket, takeAttempt } from '#people/attempt-limits.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
+import { isAuthorizationUsed } from '#settlement/chain/read/payer-balance.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { takeGas } from '#settlement/gas-budget.ts';
 import { TRANSFER_GAS } from '#settlement/gas-ceilings.ts';

@@ -5,13 +5,13 @@ import { approvalToSend, approvalToSign } from '#payers/approval-to-sign.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
+import { type FeeRates, readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import {
   type PayerAccount,
   readPayerAccount,
   readPermitNonce,
-} from '#settlement/chain/payer-balance.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+} from '#settlement/chain/read/payer-balance.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 interface WalletState {

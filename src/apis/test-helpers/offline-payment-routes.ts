@@ -11,9 +11,9 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type OfflineRates, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { offlineMessage, offlineNonce } from '#settlement/chain/offline-authorization.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { offlineMessage, offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
+import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { selectTerminal } from '#terminals/terminal-queries.ts';
 

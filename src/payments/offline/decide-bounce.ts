@@ -13,16 +13,16 @@ import {
   utcDay,
 } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import type { CheckResult } from '#settlement/chain/check-payment.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { judgeOffline, offlineNonce } from '#settlement/chain/offline-authorization.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import type { CheckResult } from '#settlement/chain/check/check-payment.ts';
+import { judgeOffline, offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
 import {
   type AuthorizedPayment,
   checkAuthorization,
-} from '#settlement/chain/simulate-authorization.ts';
-import { isTokenStopped } from '#settlement/chain/token-paused.ts';
+} from '#settlement/chain/check/simulate-authorization.ts';
+import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
+import { isAuthorizationUsed } from '#settlement/chain/read/payer-balance.ts';
+import { isTokenStopped } from '#settlement/chain/read/token-paused.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { OfflineLimits } from '#terminals/offline-limits.ts';
 

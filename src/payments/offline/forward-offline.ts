@@ -33,12 +33,12 @@ import { announce } from '#payments/wake-waiting-requests.ts';
 import { type AskedLines, needTaxSettings, readLines } from '#prices/check-asked-lines.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { NO_NUMBER } from '#settlement/chain/check-payment.ts';
+import { NO_NUMBER } from '#settlement/chain/check/check-payment.ts';
 import {
   type OfflineAuthorization,
   verifyOffline,
-} from '#settlement/chain/offline-authorization.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+} from '#settlement/chain/check/offline-authorization.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { checkSettles } from '#settlement/network-readiness.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';

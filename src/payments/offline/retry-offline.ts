@@ -1,12 +1,12 @@
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { describeError } from '#core/log.ts';
 import { tenantOf } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { appendEvents } from '#events/append-events.ts';
+import { describeError } from '#observability/log.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import { lockIntents, selectPayable } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
@@ -28,8 +28,8 @@ import { saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { chargesOf } from '#settlement/chain/fee-rates.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 
 /** Sales per run. For each, the chain is queried and a transaction runs. */
 const BATCH = 20;

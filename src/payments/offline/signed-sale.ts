@@ -2,9 +2,12 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type FeeRates, readFeeRates } from '#settlement/chain/fee-rates.ts';
-import type { OfflineAuthorization, OfflineSale } from '#settlement/chain/offline-authorization.ts';
-import { ratesUntilOf, readOperations } from '#settlement/chain/timelock-operations.ts';
+import type {
+  OfflineAuthorization,
+  OfflineSale,
+} from '#settlement/chain/check/offline-authorization.ts';
+import { type FeeRates, readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import { ratesUntilOf, readOperations } from '#settlement/chain/read/timelock-operations.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 

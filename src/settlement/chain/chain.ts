@@ -1,5 +1,5 @@
-import type { LogPortion } from '#settlement/chain/next-log-portion.ts';
-import type { Rpc, RpcPriority } from '#settlement/chain/rpc.ts';
+import type { LogPortion } from '#settlement/chain/rpc/next-log-portion.ts';
+import type { Rpc, RpcPriority } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';

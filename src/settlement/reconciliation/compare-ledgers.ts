@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { decodeView } from '#settlement/chain/decode-call-answers.ts';
+import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import {

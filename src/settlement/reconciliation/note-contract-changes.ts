@@ -1,6 +1,6 @@
 import type { Clock } from '#core/clock.ts';
-import type { Log } from '#core/log.ts';
 import type { Database, Tx } from '#db/database.ts';
+import type { Log } from '#observability/log.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { OtherEvent, SettlementEvent } from '#settlement/contract/contract-events.ts';

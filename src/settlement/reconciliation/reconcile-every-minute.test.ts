@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
-import { silentLog } from '#core/log.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
+import { silentLog } from '#observability/log.ts';
 import { askIfUnknown } from '#settlement/reconciliation/reconcile-every-minute.ts';
 import {
   type DifferenceRow,

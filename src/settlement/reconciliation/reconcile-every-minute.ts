@@ -1,6 +1,6 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { describeError } from '#core/log.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { describeError } from '#observability/log.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import {

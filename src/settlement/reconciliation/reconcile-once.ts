@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tx } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { shownBlock } from '#settlement/chain/final-block.ts';
+import { shownBlock } from '#settlement/chain/read/final-block.ts';
 import { firstBlockOf } from '#settlement/contract-versions.ts';
 import { markCompared, updateRecovery } from '#settlement/network-recovery-queries.ts';
 import { compare } from '#settlement/reconciliation/compare-ledgers.ts';

@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import type { ScannedRange } from '#settlement/chain/chain-scan.ts';
+import type { ScannedRange } from '#settlement/chain/read/chain-scan.ts';
 import type { SettlementEvent } from '#settlement/contract/contract-events.ts';
 import {
   deleteOtherPayments,

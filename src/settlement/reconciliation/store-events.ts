@@ -1,5 +1,5 @@
 import type { Tx } from '#db/database.ts';
-import { type ScannedRange, scanEvents } from '#settlement/chain/chain-scan.ts';
+import { type ScannedRange, scanEvents } from '#settlement/chain/read/chain-scan.ts';
 import { type OtherEvent, readEvents } from '#settlement/contract/contract-events.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import {

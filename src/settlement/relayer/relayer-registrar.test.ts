@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { configureSenders } from '#settlement/chain/configure-senders.ts';
+import { configureSenders } from '#settlement/chain/fees/configure-senders.ts';
 import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
 import { signRegistration } from '#testing/wallet-consents.ts';
 

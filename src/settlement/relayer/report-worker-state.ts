@@ -3,7 +3,7 @@ import { type Loop, startLoop } from '#core/background-loop.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { CallAnswer } from '#settlement/chain/chain.ts';
-import { decodeView } from '#settlement/chain/decode-call-answers.ts';
+import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { contractsOf } from '#settlement/contract-versions.ts';
 import { selectLargestUsers, updateCeiling } from '#settlement/hourly-ceiling-queries.ts';

@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type PaymentCall, pack } from '#settlement/contract/contract-calls.ts';
 import {

@@ -1,18 +1,18 @@
 import { DAY_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import { dataFees } from '#settlement/chain/data-fee.ts';
+import { blocksLasting } from '#settlement/chain/check/timeout-blocks.ts';
+import { dataFees } from '#settlement/chain/fees/data-fee.ts';
 import {
   type Fees,
   lowerTips,
   suggestFees,
   TIP_BLOCKS,
   TIP_PERCENTILE,
-} from '#settlement/chain/gas-fees.ts';
-import { isWellFormed } from '#settlement/chain/node-answers.ts';
-import { independentProviders } from '#settlement/chain/provider-quorum.ts';
-import type { Address } from '#settlement/chain/rpc-address.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+} from '#settlement/chain/fees/gas-fees.ts';
+import { isWellFormed } from '#settlement/chain/rpc/node-answers.ts';
+import { independentProviders } from '#settlement/chain/rpc/provider-quorum.ts';
+import type { Address } from '#settlement/chain/rpc/rpc-address.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**

@@ -3,7 +3,7 @@ import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import { type AlarmRow, selectOpenAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { SenderRole } from '#settlement/network-config.ts';
 import {

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { NAMES } from '#apis/dashboard/export-kinds.ts';
+import { NAMES } from '#apis/dashboard/exports/export-kinds.ts';
 import { selectAuditLogs } from '#audit/audit-queries.ts';
 import { verifyAuditLog } from '#audit/verify-audit-log.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';

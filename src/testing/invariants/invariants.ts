@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLog } from '#core/log.ts';
-import { openChain } from '#settlement/chain/open-chain.ts';
+import { silentLog } from '#observability/log.ts';
+import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { Journal } from '#testing/chaos/chaos-journal.ts';
 import {

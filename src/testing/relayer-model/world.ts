@@ -1,5 +1,5 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { Fees } from '#settlement/chain/gas-fees.ts';
+import type { Fees } from '#settlement/chain/fees/gas-fees.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type {
   Attempt,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Language } from '#core/languages.ts';
-import { type TextKey, writerFor } from '#texts/text.ts';
+import type { Language } from '#i18n/languages.ts';
+import { type TextKey, writerFor } from '#i18n/text.ts';
 import { payAt } from '../../../web/testing/desk.ts';
 import { BAD_LINES } from '../../../web/testing/japanese-lines.ts';
 import { addTestTerminal, paymentsOf } from '../../../web/testing/till.ts';

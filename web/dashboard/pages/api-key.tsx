@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { FormDialog } from '../../desk/form-dialog.tsx';
@@ -16,11 +16,11 @@ import { Page } from '../../ui/shell.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { KEY_FIELDS, type KeyDraft, KeyFields, keyBody } from '../parts/api-key-fields.tsx';
-import { type Scope, scopeWords } from '../parts/api-key-scopes.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { RoleNeeded } from '../parts/role-needed.tsx';
+import { KEY_FIELDS, type KeyDraft, KeyFields, keyBody } from '../account/api-key-fields.tsx';
+import { type Scope, scopeWords } from '../account/api-key-scopes.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import type { ApiKey } from './api-keys.tsx';
 

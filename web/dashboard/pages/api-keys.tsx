@@ -12,9 +12,9 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { KEY_FIELDS, KeyFields, keyBody, NEW_KEY } from '../parts/api-key-fields.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { RoleNeeded } from '../parts/role-needed.tsx';
+import { KEY_FIELDS, KeyFields, keyBody, NEW_KEY } from '../account/api-key-fields.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 export type ApiKey = ListApiKeysResponse['data'][number];

@@ -6,8 +6,8 @@ import { LongList } from '../../desk/long-list.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { RoleNeeded } from '../parts/role-needed.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, usePages } from '../use-merchant.ts';
 
 type Entry = ListAuditLogResponse['data'][number];

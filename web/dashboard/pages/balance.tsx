@@ -18,15 +18,15 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
-import { DayReport } from '../parts/day-report.tsx';
-import { GoLive } from '../parts/go-live.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { SettlementWallet } from '../parts/settlement-wallet.tsx';
-import { WithdrawDialog } from '../parts/withdraw-dialog.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { GoLive } from '../payouts/go-live.tsx';
+import { SettlementWallet } from '../payouts/settlement-wallet.tsx';
+import { WithdrawDialog } from '../payouts/withdraw-dialog.tsx';
+import { DayReport } from '../statistics/day-report.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
 /** Loads after the page, because few visits need it. */
-const Statements = partOf(async () => (await import('../parts/statements.tsx')).Statements);
+const Statements = partOf(async () => (await import('../exports/statements.tsx')).Statements);
 
 const PAGE = 20;
 /** Polling interval. A pending withdrawal is paid within seconds. */

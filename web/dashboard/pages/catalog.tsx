@@ -13,13 +13,13 @@ import { t } from '../../ui/text/t.ts';
 import { rich, unseen } from '../../ui/text/tagged-text.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { Money } from '../../ui/typed-money.tsx';
-import type { Account } from '../parts/account-settings.ts';
-import { CatalogDialog } from '../parts/catalog-dialog.tsx';
-import { CatalogIcon } from '../parts/catalog-icon.tsx';
-import { Swatch } from '../parts/color-choice.tsx';
-import { type CatalogItem, type Step, useMoves } from '../parts/use-move-item.ts';
+import type { Account } from '../account/account-settings.ts';
+import { Swatch } from '../account/color-choice.tsx';
+import { CatalogDialog } from '../terminals/catalog-dialog.tsx';
+import { CatalogIcon } from '../terminals/catalog-icon.tsx';
+import { type CatalogItem, type Step, useMoves } from '../terminals/use-move-item.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
-import '../parts/shop.css';
+import '../account/shop.css';
 
 /** The item in the open dialog; `null` for a new item. */
 interface Open {

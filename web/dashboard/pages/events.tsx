@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard.ts';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -13,12 +13,12 @@ import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
-import { EVENT_TYPES, FAMILIES } from '../parts/event-types.ts';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { useChosenDays } from '../parts/time-zone.ts';
+import { useChosenDays } from '../account/time-zone.ts';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
 import { usePages, useRead } from '../use-merchant.ts';
+import { EVENT_TYPES, FAMILIES } from '../webhooks/event-types.ts';
 
 const PAGE = 50;
 

@@ -18,12 +18,12 @@ import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
-import { AcceptedOffline } from '../parts/accepted-offline.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { PaymentTimeline } from '../parts/payment-timeline.tsx';
-import { RateFacts } from '../parts/rate-facts.tsx';
-import { TerminalLink } from '../parts/terminal-names.tsx';
+import { AcceptedOffline } from '../payments/accepted-offline.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { PaymentTimeline } from '../payments/payment-timeline.tsx';
+import { RateFacts } from '../payments/rate-facts.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { TerminalLink } from '../terminals/terminal-names.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Polling interval, short enough to follow a tap. */

@@ -1,19 +1,19 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
-import { FirstSteps } from '../parts/first-steps.tsx';
-import { HealthCharts } from '../parts/health-charts.tsx';
-import { LiveSteps } from '../parts/live-steps.tsx';
-import { paymentColumns } from '../parts/payment-columns.tsx';
-import { SalesFigures } from '../parts/sales-figures.tsx';
-import { Today } from '../parts/sales-today.tsx';
-import { useLive } from '../parts/use-live-refresh.ts';
+import { FirstSteps } from '../account/first-steps.tsx';
+import { paymentColumns } from '../payments/payment-columns.tsx';
+import { LiveSteps } from '../payouts/live-steps.tsx';
+import { HealthCharts } from '../statistics/health-charts.tsx';
+import { SalesFigures } from '../statistics/sales-figures.tsx';
+import { Today } from '../statistics/sales-today.tsx';
+import { useLive } from '../statistics/use-live-refresh.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Periods that the charts can show, in days. The URL omits the default. */

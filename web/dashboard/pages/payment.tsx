@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
@@ -19,13 +19,13 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { AcceptedOffline } from '../parts/accepted-offline.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { PaymentTimeline } from '../parts/payment-timeline.tsx';
-import { RateFacts } from '../parts/rate-facts.tsx';
-import { RefundDialog, refundWish } from '../parts/refund-dialog.tsx';
-import { TerminalLink } from '../parts/terminal-names.tsx';
+import { AcceptedOffline } from '../payments/accepted-offline.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { PaymentTimeline } from '../payments/payment-timeline.tsx';
+import { RateFacts } from '../payments/rate-facts.tsx';
+import { RefundDialog, refundWish } from '../payments/refund-dialog.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { TerminalLink } from '../terminals/terminal-names.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { refundColumns } from './refunds.tsx';
 

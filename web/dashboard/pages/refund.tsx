@@ -13,9 +13,9 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { RateFacts } from '../parts/rate-facts.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { RateFacts } from '../payments/rate-facts.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Polling interval. A pending refund settles within seconds. */

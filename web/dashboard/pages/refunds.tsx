@@ -13,11 +13,11 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
-import { ExportDialog } from '../parts/export-dialog.tsx';
-import { SaleSum } from '../parts/sale-sum.tsx';
-import { useChosenDays } from '../parts/time-zone.ts';
-import { useLive } from '../parts/use-live-refresh.ts';
+import { useChosenDays } from '../account/time-zone.ts';
+import { ExportDialog } from '../exports/export-dialog.tsx';
+import { SaleSum } from '../payments/sale-sum.tsx';
+import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { useLive } from '../statistics/use-live-refresh.ts';
 import { usePages } from '../use-merchant.ts';
 
 const PAGE = 50;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { ListRequestsResponse } from '../../data/types/dashboard.ts';
 import {
   FilterBar,
@@ -22,11 +22,11 @@ import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { DayFilters, NamedFilters } from '../parts/day-filters.tsx';
-import { type ErrorGroup, groupErrors } from '../parts/error-groups.ts';
-import { ObjectLink, RowLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { useChosenDays } from '../parts/time-zone.ts';
+import { useChosenDays } from '../account/time-zone.ts';
+import { ObjectLink, RowLink } from '../payments/object-link.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { type ErrorGroup, groupErrors } from '../statistics/error-groups.ts';
 import { usePages, useRead } from '../use-merchant.ts';
 
 type Request = ListRequestsResponse['data'][number];

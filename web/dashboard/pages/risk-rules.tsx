@@ -20,7 +20,7 @@ import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { RiskPreview, type RulesDraft } from '../parts/risk-preview.tsx';
+import { RiskPreview, type RulesDraft } from '../account/risk-preview.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 export function RiskRules(): ReactNode {

@@ -1,5 +1,5 @@
 import { Fragment, type ReactNode, useState } from 'react';
-import { LANGUAGE_NAMES, LANGUAGES } from '#core/languages.ts';
+import { LANGUAGE_NAMES, LANGUAGES } from '#i18n/languages.ts';
 import type { Account } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow, useOpened } from '../../desk/concurrent-change.tsx';
 import { Form } from '../../desk/form.tsx';
@@ -22,11 +22,11 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
-import { Brand } from '../parts/brand-settings.tsx';
-import { NewAccountForm } from '../parts/no-account.tsx';
-import { ShopPrices } from '../parts/price-settings.tsx';
-import { ReceiptSettings } from '../parts/receipt-settings.tsx';
-import { TaxRates } from '../parts/tax-rate-settings.tsx';
+import { Brand } from '../account/brand-settings.tsx';
+import { ShopPrices } from '../account/price-settings.tsx';
+import { ReceiptSettings } from '../account/receipt-settings.tsx';
+import { TaxRates } from '../account/tax-rate-settings.tsx';
+import { NewAccountForm } from '../sessions/no-account.tsx';
 import { useAccount, useMerchant } from '../use-merchant.ts';
 
 export function Settings(): ReactNode {

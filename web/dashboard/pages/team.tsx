@@ -1,6 +1,6 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { ListInvitationsResponse, ListMembersResponse } from '../../data/types/dashboard.ts';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
@@ -15,10 +15,10 @@ import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { InviteDialog, invitationColumns } from '../parts/invitations.tsx';
-import { Organization } from '../parts/organization.tsx';
-import { choiceOf, RoleSelect } from '../parts/role-select.tsx';
-import { TillAccess } from '../parts/till-access-dialog.tsx';
+import { Organization } from '../organizations/organization.tsx';
+import { InviteDialog, invitationColumns } from '../team/invitations.tsx';
+import { choiceOf, RoleSelect } from '../team/role-select.tsx';
+import { TillAccess } from '../terminals/till-access-dialog.tsx';
 import { type Role, useMerchant, useRead } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];

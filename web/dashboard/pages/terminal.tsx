@@ -17,14 +17,14 @@ import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { TerminalTag } from '../parts/counter-tag.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OfflineLimits } from '../parts/offline-limits.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { Pairing } from '../parts/pairing.tsx';
-import { SmartTap } from '../parts/smart-tap.tsx';
-import { TerminalLocation } from '../parts/terminal-location.tsx';
-import { Software } from '../parts/terminal-software.tsx';
+import { OfflineLimits } from '../account/offline-limits.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
+import { TerminalTag } from '../terminals/counter-tag.tsx';
+import { Pairing } from '../terminals/pairing.tsx';
+import { SmartTap } from '../terminals/smart-tap.tsx';
+import { TerminalLocation } from '../terminals/terminal-location.tsx';
+import { Software } from '../terminals/terminal-software.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Polling interval, short enough to notice a device that has just connected. */

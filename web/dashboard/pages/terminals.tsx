@@ -10,10 +10,10 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { AddTerminalDialog } from '../parts/add-terminal-dialog.tsx';
-import { ManagerCode } from '../parts/manager-code.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { Software } from '../parts/terminal-software.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { ManagerCode } from '../team/manager-code.tsx';
+import { AddTerminalDialog } from '../terminals/add-terminal-dialog.tsx';
+import { Software } from '../terminals/terminal-software.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 const PAGE = 50;

@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { ReadVerificationResponse } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { ChangedMeanwhile, storedNow } from '../../desk/concurrent-change.tsx';
@@ -14,9 +14,9 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { GoLive } from '../parts/go-live.tsx';
-import { RoleNeeded } from '../parts/role-needed.tsx';
-import { VerificationDocuments } from '../parts/verification-documents.tsx';
+import { GoLive } from '../payouts/go-live.tsx';
+import { VerificationDocuments } from '../payouts/verification-documents.tsx';
+import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** Details that the operator requires. */

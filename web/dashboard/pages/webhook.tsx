@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useLocation, useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { DashboardWebhookEndpoint, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
 import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
@@ -16,13 +16,13 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { DeliveryAnswer } from '../parts/delivery-answer.tsx';
-import { deliveryColumns } from '../parts/delivery-columns.tsx';
-import { EndpointDialogs } from '../parts/endpoint-dialogs.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
-import { ReceiverCheck } from '../parts/receiver-check.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
+import { DeliveryAnswer } from '../webhooks/delivery-answer.tsx';
+import { deliveryColumns } from '../webhooks/delivery-columns.tsx';
+import { EndpointDialogs } from '../webhooks/endpoint-dialogs.tsx';
+import { ReceiverCheck } from '../webhooks/receiver-check.tsx';
 
 const PAGE = 50;
 /** Polling interval. Deliveries finish within seconds. */

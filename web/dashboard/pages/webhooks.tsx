@@ -13,16 +13,16 @@ import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
+import { ObjectLink } from '../payments/object-link.tsx';
+import { useMerchant, useRead } from '../use-merchant.ts';
 import {
   ENDPOINT_FIELDS,
   type EndpointDraft,
   EndpointFields,
   endpointBody,
-} from '../parts/endpoint-fields.tsx';
-import { ObjectLink } from '../parts/object-link.tsx';
-import { ReceiverCheck } from '../parts/receiver-check.tsx';
-import { Undelivered } from '../parts/undelivered-events.tsx';
-import { useMerchant, useRead } from '../use-merchant.ts';
+} from '../webhooks/endpoint-fields.tsx';
+import { ReceiverCheck } from '../webhooks/receiver-check.tsx';
+import { Undelivered } from '../webhooks/undelivered-events.tsx';
 
 /** Polling interval. Programs and colleagues add endpoints too, and no event tells of them. */
 const WATCH_MS = 5_000;

@@ -11,7 +11,7 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { OtherMode } from '../parts/other-mode.tsx';
+import { OtherMode } from '../sessions/other-mode.tsx';
 import { useRead } from '../use-merchant.ts';
 
 const WATCH_MS = 3_000;

@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { ReadAnyAccountResponse } from '../../data/types/operator.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { SearchAccountsResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';

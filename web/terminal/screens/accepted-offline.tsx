@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatUsdc } from '../../ui/format-usdc.ts';

@@ -1,5 +1,5 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { createShiftApi, type Person, type ShiftApi } from '../../data/shift-api.ts';
 import type { Shift } from '../../data/types/device.ts';
 import { Button } from '../../ui/button.tsx';

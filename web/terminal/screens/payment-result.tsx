@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { Intent, Payment } from '../../data/device-api.ts';
 import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';

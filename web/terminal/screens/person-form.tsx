@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import type { Person, ShiftApi } from '../../data/shift-api.ts';
 import type { Shift } from '../../data/types/device.ts';

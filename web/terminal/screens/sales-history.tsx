@@ -19,7 +19,7 @@ import { RefundPart } from './refund.tsx';
 import type { TillContext } from './till-context.ts';
 import { NotLoaded, useLoaded } from './use-loaded.tsx';
 import './sales-history.css';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { t } from '../../ui/text/t.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {

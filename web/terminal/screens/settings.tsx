@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';

@@ -1,6 +1,6 @@
 import type { ElementType, Key, ReactElement, ReactNode } from 'react';
 import { jsx as draw, jsxs as drawAll, Fragment, type JSX } from 'react/jsx-runtime';
-import { withoutIsolates } from '#core/bidi-isolates.ts';
+import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { partsOf, type TextPart } from './untranslated-parts.ts';
 
 /**

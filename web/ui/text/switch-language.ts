@@ -1,4 +1,4 @@
-import type { TextLanguage } from '#core/languages.ts';
+import type { TextLanguage } from '#i18n/languages.ts';
 
 const A_YEAR_S = 31_536_000;
 

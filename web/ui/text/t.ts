@@ -1,5 +1,5 @@
-import { localeOf } from '#core/languages.ts';
-import { type CompiledMessage, formatText, type TextValues } from '#core/text-format.ts';
+import { localeOf } from '#i18n/languages.ts';
+import { type CompiledMessage, formatText, type TextValues } from '#i18n/text-format.ts';
 import type english from '../../../texts/en.json';
 
 /** A key of the text catalog, for example `till.charge.button`. */

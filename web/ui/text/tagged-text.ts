@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { formatParts, type TextValues } from '#core/text-format.ts';
+import { formatParts, type TextValues } from '#i18n/text-format.ts';
 import { Fragment, jsx, jsxs } from './jsx-runtime.ts';
 import { messageOf, type TextKey, textLocale } from './t.ts';
 

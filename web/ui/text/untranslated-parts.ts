@@ -1,4 +1,4 @@
-import { named, withoutIsolates } from '#core/bidi-isolates.ts';
+import { named, withoutIsolates } from '#i18n/bidi-isolates.ts';
 
 /**
  * Part of a text: either translatable words, or something that is the same in every language, such

@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import type { Pass, PassCode } from '../../data/payer-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';

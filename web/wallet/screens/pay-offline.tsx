@@ -1,5 +1,5 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
-import { named } from '#core/bidi-isolates.ts';
+import { named } from '#i18n/bidi-isolates.ts';
 import {
   answerTo,
   type OfflineRequest,

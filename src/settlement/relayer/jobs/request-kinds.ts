@@ -1,6 +1,6 @@
 import { zeroAddress } from 'viem';
 import { present } from '#core/assert.ts';
-import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
+import type { ConfiguredSender } from '#settlement/chain/fees/configure-senders.ts';
 import type {
   ChainPlace,
   Failure,

@@ -2,7 +2,7 @@ import { present } from '#core/assert.ts';
 import { columnsFrom, type Sent } from '#db/columns.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
-import type { Fees } from '#settlement/chain/gas-fees.ts';
+import type { Fees } from '#settlement/chain/fees/gas-fees.ts';
 import { hasStatus } from '#settlement/chain-request-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type {

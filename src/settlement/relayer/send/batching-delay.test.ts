@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BlockTimes, NO_BLOCK_TIMES, withArrival } from '#settlement/chain/block-times.ts';
+import {
+  type BlockTimes,
+  NO_BLOCK_TIMES,
+  withArrival,
+} from '#settlement/chain/read/block-times.ts';
 import { batchDueAt, NO_BATCH } from '#settlement/relayer/send/batching-delay.ts';
 
 const blockTimesOf = (...times: number[]): BlockTimes =>

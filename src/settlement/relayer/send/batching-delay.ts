@@ -1,4 +1,4 @@
-import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/block-times.ts';
+import { type BlockTimes, blockInterval, nextBlockAt } from '#settlement/chain/read/block-times.ts';
 import { MAX_BATCH_PAYMENTS } from '#settlement/relayer/send/plan-batches.ts';
 
 /** The last batch, which shows the current load. Times are in milliseconds, from any origin. */

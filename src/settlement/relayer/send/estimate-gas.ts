@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quantity, toRevert } from '#settlement/chain/decode-call-answers.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { quantity, toRevert } from '#settlement/chain/rpc/decode-call-answers.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { TargetCall } from '#settlement/relayer/jobs/request-kinds.ts';
 import { singleGasLimit } from '#settlement/relayer/send/gas-limits.ts';

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getAbiItem, pad, toEventSelector } from 'viem';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { isAuthorizationUsed } from '#settlement/chain/payer-balance.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import { blocksLasting } from '#settlement/chain/check/timeout-blocks.ts';
+import { isAuthorizationUsed } from '#settlement/chain/read/payer-balance.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import {
   eventTopics,

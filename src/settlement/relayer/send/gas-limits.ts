@@ -1,4 +1,4 @@
-import { atMost } from '#settlement/chain/gas-fees.ts';
+import { atMost } from '#settlement/chain/fees/gas-fees.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import {
   BATCH_GAS,

@@ -1,7 +1,7 @@
 import { size } from 'viem';
 import { present } from '#core/assert.ts';
 import { SECOND_MS } from '#core/durations.ts';
-import { compare } from '#settlement/chain/gas-fees.ts';
+import { compare } from '#settlement/chain/fees/gas-fees.ts';
 import {
   type PaymentCall,
   settleCall,

@@ -1,8 +1,8 @@
 import { present } from '#core/assert.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import type { Alarm } from '#settlement/alarms.ts';
-import { decodeView } from '#settlement/chain/decode-call-answers.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import {
   BATCH_COUNT_CALL,
   PAYMENT_NOT_PROVED,

@@ -1,8 +1,8 @@
 import { DAY_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import { markBlocked } from '#settlement/blocked-request-queries.ts';
-import { countsYet } from '#settlement/chain/extra-wait-by-amount.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { countsYet } from '#settlement/chain/check/extra-wait-by-amount.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { readRevert } from '#settlement/contract/contract-calls.ts';
 import {
   failed,

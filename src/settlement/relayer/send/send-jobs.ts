@@ -1,9 +1,9 @@
 import { failpoint } from '#core/failpoints.ts';
-import { describeError } from '#core/log.ts';
 import { DatabaseUnavailable, type Tx } from '#db/database.ts';
-import { groupByRule } from '#settlement/chain/extra-wait-by-amount.ts';
-import { atMost } from '#settlement/chain/gas-fees.ts';
-import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { describeError } from '#observability/log.ts';
+import { groupByRule } from '#settlement/chain/check/extra-wait-by-amount.ts';
+import { atMost } from '#settlement/chain/fees/gas-fees.ts';
+import { RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 import { DEPLOY_WITHIN_MS } from '#settlement/deployment-queries.ts';

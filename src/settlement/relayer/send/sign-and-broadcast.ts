@@ -1,10 +1,10 @@
 import { keccak256 } from 'viem';
 import { assert, present } from '#core/assert.ts';
 import { failpoint } from '#core/failpoints.ts';
-import { describeError } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
-import { bumpFees } from '#settlement/chain/gas-fees.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { describeError } from '#observability/log.ts';
+import { bumpFees } from '#settlement/chain/fees/gas-fees.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { jobsOf, type Requeued, requeue } from '#settlement/relayer/jobs/job-queries.ts';
 import { KINDS } from '#settlement/relayer/jobs/request-kinds.ts';
 import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';

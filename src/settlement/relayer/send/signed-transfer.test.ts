@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData, parseSignature } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
 import { endOfTransfer } from '#settlement/relayer/send/find-earlier-results.ts';

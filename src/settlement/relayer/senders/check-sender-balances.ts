@@ -1,6 +1,6 @@
 import type { Block } from '#settlement/chain/chain.ts';
-import { dataFees } from '#settlement/chain/data-fee.ts';
-import { TIP_BLOCKS } from '#settlement/chain/gas-fees.ts';
+import { dataFees } from '#settlement/chain/fees/data-fee.ts';
+import { TIP_BLOCKS } from '#settlement/chain/fees/gas-fees.ts';
 import { cancellationGasLimit, FULL_BATCH_GAS } from '#settlement/relayer/send/gas-limits.ts';
 import { timeoutBlocks } from '#settlement/relayer/state-machine/chain-view.ts';
 import type { HeldSender, RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';

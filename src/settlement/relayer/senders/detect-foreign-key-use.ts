@@ -1,7 +1,7 @@
 import { present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
-import { independentProviders } from '#settlement/chain/provider-quorum.ts';
-import { findUsedNonce } from '#settlement/chain/used-nonce.ts';
+import { findUsedNonce } from '#settlement/chain/read/used-nonce.ts';
+import { independentProviders } from '#settlement/chain/rpc/provider-quorum.ts';
 import { jobsOf, requeue } from '#settlement/relayer/jobs/job-queries.ts';
 import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';
 import { markForeign } from '#settlement/relayer/jobs/transaction-queries.ts';

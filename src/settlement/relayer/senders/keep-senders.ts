@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import { configureSenders } from '#settlement/chain/configure-senders.ts';
+import { configureSenders } from '#settlement/chain/fees/configure-senders.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';

@@ -1,5 +1,5 @@
-import { compare } from '#settlement/chain/gas-fees.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { compare } from '#settlement/chain/fees/gas-fees.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { inSender } from '#settlement/relayer/jobs/sender-queries.ts';
 import {

@@ -1,8 +1,12 @@
 import { present } from '#core/assert.ts';
-import { type BlockTimes, blockInterval, NO_BLOCK_TIMES } from '#settlement/chain/block-times.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { Fees } from '#settlement/chain/gas-fees.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import { blocksLasting } from '#settlement/chain/check/timeout-blocks.ts';
+import type { Fees } from '#settlement/chain/fees/gas-fees.ts';
+import {
+  type BlockTimes,
+  blockInterval,
+  NO_BLOCK_TIMES,
+} from '#settlement/chain/read/block-times.ts';
 import { CANCELLATION_GAS_LIMIT } from '#settlement/gas-ceilings.ts';
 import type { Now } from '#settlement/relayer/state-machine/transaction.ts';
 

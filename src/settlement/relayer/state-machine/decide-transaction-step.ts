@@ -1,5 +1,5 @@
 import { assert, assertNever } from '#core/assert.ts';
-import { bumpFees } from '#settlement/chain/gas-fees.ts';
+import { bumpFees } from '#settlement/chain/fees/gas-fees.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { CountsRule } from '#settlement/network-config.ts';
 import {

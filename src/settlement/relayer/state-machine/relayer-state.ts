@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel';
-import { type Log, logWith } from '#core/log.ts';
 import type { Tx } from '#db/database.ts';
 import type { ProcessContext } from '#db/process-context.ts';
+import { type Log, logWith } from '#observability/log.ts';
 import { type Alarm, insertAlarms } from '#settlement/alarms.ts';
 import type { Block, Chain } from '#settlement/chain/chain.ts';
-import type { ConfiguredSender } from '#settlement/chain/configure-senders.ts';
+import type { ConfiguredSender } from '#settlement/chain/fees/configure-senders.ts';
 import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import {
   type ChainView,

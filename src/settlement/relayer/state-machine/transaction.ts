@@ -1,6 +1,6 @@
 import type { Receipt } from '#settlement/chain/chain.ts';
-import type { Fees } from '#settlement/chain/gas-fees.ts';
-import type { SecondWord } from '#settlement/chain/provider-quorum.ts';
+import type { Fees } from '#settlement/chain/fees/gas-fees.ts';
+import type { SecondWord } from '#settlement/chain/rpc/provider-quorum.ts';
 import type { Hex, RequestKind } from '#settlement/chain-requests.ts';
 import type { CountsRule } from '#settlement/network-config.ts';
 

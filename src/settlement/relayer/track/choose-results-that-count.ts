@@ -1,9 +1,9 @@
 import { present } from '#core/assert.ts';
-import { describeError } from '#core/log.ts';
+import { describeError } from '#observability/log.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Block, CallAnswer, Chain, Receipt } from '#settlement/chain/chain.ts';
-import { countsRuleOf, strictestRule } from '#settlement/chain/extra-wait-by-amount.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { countsRuleOf, strictestRule } from '#settlement/chain/check/extra-wait-by-amount.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { declineOf, readRevert } from '#settlement/contract/contract-calls.ts';
 import {
   type PaymentSettled,

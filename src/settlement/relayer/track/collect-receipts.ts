@@ -1,7 +1,7 @@
-import { blockInterval } from '#settlement/chain/block-times.ts';
 import type { Block, Receipt } from '#settlement/chain/chain.ts';
-import { finalityOf } from '#settlement/chain/final-block.ts';
-import { askSecond, believe } from '#settlement/chain/provider-quorum.ts';
+import { blockInterval } from '#settlement/chain/read/block-times.ts';
+import { finalityOf } from '#settlement/chain/read/final-block.ts';
+import { askSecond, believe } from '#settlement/chain/rpc/provider-quorum.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { nowOf } from '#settlement/relayer/state-machine/chain-view.ts';
 import {

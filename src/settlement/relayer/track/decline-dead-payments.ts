@@ -2,8 +2,8 @@ import { present } from '#core/assert.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import { countsYet } from '#settlement/chain/extra-wait-by-amount.ts';
-import { RpcUnavailable } from '#settlement/chain/rpc.ts';
+import { countsYet } from '#settlement/chain/check/extra-wait-by-amount.ts';
+import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import { isSettledCall } from '#settlement/contract/contract-calls.ts';
 import {

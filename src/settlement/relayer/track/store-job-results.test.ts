@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { batchSize, meters, tapToSettled } from '#core/process-metrics.ts';
+import { batchSize, meters, tapToSettled } from '#observability/process-metrics.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
 import { idleRelayer } from '#testing/idle-relayer.ts';

@@ -1,7 +1,7 @@
 import { failpoint } from '#core/failpoints.ts';
-import { batchSize, blockWait, gasUsed, tapToSettled } from '#core/process-metrics.ts';
-import { isTracing, traceSpan } from '#core/tracing.ts';
 import type { Tx } from '#db/database.ts';
+import { batchSize, blockWait, gasUsed, tapToSettled } from '#observability/process-metrics.ts';
+import { isTracing, traceSpan } from '#observability/tracing.ts';
 import type { Alarm } from '#settlement/alarms.ts';
 import type { OutcomeFacts, RequestPayloads } from '#settlement/chain-requests.ts';
 import { addGasUsed, isGasKind } from '#settlement/gas-spending-queries.ts';

@@ -1,19 +1,19 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
+import type { Block } from '#settlement/chain/chain.ts';
 import {
   blockInterval,
   idleLookAt,
   nextLookAt,
   withArrival,
   withLook,
-} from '#settlement/chain/block-times.ts';
-import type { Block } from '#settlement/chain/chain.ts';
-import { askSecond } from '#settlement/chain/provider-quorum.ts';
+} from '#settlement/chain/read/block-times.ts';
+import { askSecond } from '#settlement/chain/rpc/provider-quorum.ts';
 import {
   type AnnouncedHead,
   type HeadSubscription,
   headsAdvice,
   subscribeHeads,
-} from '#settlement/chain/subscribe-heads.ts';
+} from '#settlement/chain/rpc/subscribe-heads.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { timeoutBlocks, usualLag } from '#settlement/relayer/state-machine/chain-view.ts';
 import {

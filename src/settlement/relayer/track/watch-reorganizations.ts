@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { failpoint } from '#core/failpoints.ts';
 import type { Block } from '#settlement/chain/chain.ts';
-import { finalBlock } from '#settlement/chain/final-block.ts';
-import { blocksLasting } from '#settlement/chain/timeout-blocks.ts';
+import { blocksLasting } from '#settlement/chain/check/timeout-blocks.ts';
+import { finalBlock } from '#settlement/chain/read/final-block.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   type MinedBlockRow,

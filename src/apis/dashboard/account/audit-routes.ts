@@ -1,0 +1,62 @@
+import Type from 'typebox';
+import { AuditEntrySchema } from '#apis/dashboard/account/account-schema.ts';
+import { ACCOUNT, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { type AuditRow, selectNewest } from '#audit/audit-queries.ts';
+import { type Answer, isRefusal, type Refusal } from '#core/answer.ts';
+import type { Sql } from '#db/database.ts';
+import { answerPage, readPage } from '#http/cursors.ts';
+import { listOf, pageParameters, text } from '#http/schema.ts';
+import type { ApiContext } from '#payments/api-context.ts';
+
+export const AuditQuery = Type.Object({
+  ...pageParameters,
+  object: Type.Optional(text(100, 'Only changes of this object.', 1)),
+});
+
+function entryView(row: AuditRow) {
+  const { previous_hash: _before, hash, chain: _chain, sequence, ...rest } = row;
+  return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
+}
+
+/** Returns the response with one page of an audit log, newest first. */
+export async function answerAudit(
+  sql: Sql,
+  asked: {
+    readonly auditLog: string;
+    readonly query: Type.Static<typeof AuditQuery>;
+    readonly cursorKey: Buffer;
+  },
+): Promise<Answer | Refusal> {
+  const { auditLog, query, cursorKey } = asked;
+  const tenant = { accountId: auditLog, livemode: false };
+  const pagination = { list: 'audit_log', tenant, query, cursorKey };
+  const page = readPage(pagination, query);
+  if (isRefusal(page)) return page;
+  const rows = await selectNewest(sql, {
+    auditLog,
+    before: page.after?.position ?? null,
+    objectId: query.object ?? null,
+    limit: page.limit + 1,
+  });
+  const placed = rows.map((row) => ({ ...row, position: row.sequence }));
+  return answerPage(pagination, page, placed, ({ position: _position, ...row }) => entryView(row));
+}
+
+export function auditRoutes({ db, keys: { cursor: cursorKey } }: ApiContext): PersonRoute[] {
+  return [
+    personRoute<typeof AuditQuery>({
+      method: 'GET',
+      path: `${ACCOUNT}/audit_log`,
+      operationId: 'listAuditLog',
+      moves: 'nothing',
+      tag: 'Audit log',
+      summary: 'List the audit log, newest entry first',
+      access: 'admin',
+      query: AuditQuery,
+      response: listOf(AuditEntrySchema),
+      errors: ['cursor_invalid'],
+      handle: async ({ caller, query }) =>
+        answerAudit(db, { auditLog: caller.tenant.accountId, query, cursorKey }),
+    }),
+  ];
+}

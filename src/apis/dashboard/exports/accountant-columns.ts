@@ -1,0 +1,189 @@
+import {
+  selectLabels,
+  selectOfPayments,
+  selectSold,
+} from '#apis/dashboard/exports/export-queries.ts';
+import { localTime } from '#core/calendar.ts';
+import type { Json } from '#core/canonical-json.ts';
+import { csvCell, csvDecimal, csvHeader, valueAt } from '#core/csv.ts';
+import { minorText } from '#core/currency-digits.ts';
+import type { Tenant } from '#core/mode.ts';
+import { exactUsdc } from '#core/money.ts';
+import type { Sql } from '#db/database.ts';
+import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
+import { type LineItem, type RateTax, taxTable } from '#prices/sale-lines.ts';
+
+/** A row as the API's list shows it, plus fields that help an accountant recognize it. */
+type Row = { readonly [key: string]: Json };
+
+/** Columns with amounts in atoms, which the accountants' file shows with decimals. */
+const MONEY: ReadonlySet<string> = new Set([
+  ...['sale', 'tip', 'amount', 'amount_refunded', 'total_charged', 'paid', 'net'],
+  ...['fees.acquirer', 'fees.protocol', 'fees.cashback'],
+]);
+/** Columns with amounts in minor units of the shop's currency. */
+const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
+/** Columns with amounts in the unit of the sale: minor units of its currency, or atoms. */
+const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
+/** Columns with times. The accountants' file shows them in the shop's time zone. */
+const TIMES: ReadonlySet<string> = new Set([
+  ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
+  ...['picked_up_at', 'tapped_at', 'presentment.quoted_at', 'accepted_at'],
+]);
+
+/**
+ * The columns of each export in the accountants' file. ID and time come first, because they mark
+ * where an interrupted download resumes. Labels and descriptions come before IDs.
+ */
+export const ACCOUNTING_COLUMNS = {
+  payments: [
+    ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'description', 'order_id'],
+    ...['sale', 'tip', 'amount', 'amount_refunded', 'currency', 'fees.acquirer', 'fees.protocol'],
+    ...['fees.cashback', 'total_charged', 'paid', 'net', 'terminal_label', 'terminal', 'location'],
+    ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
+    ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
+    ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
+    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax', 'fiscal'],
+  ],
+  payment_intents: [
+    ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
+    ...['currency', 'terminal_label', 'terminal', 'location', 'source', 'payment'],
+    ...['cancellation_reason'],
+    ...['canceled_at', 'last_payment_error.decline_code', 'split_group', 'metadata', 'network'],
+    ...['tx_hash', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
+  ],
+  refunds: [
+    ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'amount', 'currency', 'reason'],
+    ...['description', 'order_id', 'payment_receipt_number', 'terminal_label', 'terminal'],
+    ...['location'],
+    ...['payment', 'updated', 'failure_message', 'source', 'metadata', 'network', 'tx_hash'],
+    ...['receipt_url', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
+    ...['tax', 'fiscal'],
+  ],
+  offline_payments: [
+    ...['id', 'created', 'time_zone', 'accepted_at', 'status', 'bounce_reason', 'amount'],
+    ...['terminal_label', 'terminal', 'payment', 'payment_intent', 'nonce', 'network'],
+  ],
+  withdrawals: [
+    ...['id', 'created', 'time_zone', 'status', 'amount', 'currency', 'wallet'],
+    ...['failure_message', 'updated', 'requested_by', 'network', 'tx_hash'],
+  ],
+} as const satisfies Record<string, readonly string[]>;
+
+type Name = keyof typeof ACCOUNTING_COLUMNS;
+
+function numberOf(value: Json | undefined): bigint {
+  return BigInt(Number(value ?? 0));
+}
+
+function totalTax(table: readonly RateTax[] | undefined): number | null {
+  return table === undefined ? null : table.reduce((sum, row) => sum + row.tax, 0);
+}
+
+/** Returns the discount of a sale and the tax in its price; empty for a sale without lines. */
+function lineSums({ line_items: lines, discount: off }: Row): Row {
+  if (lines === null || lines === undefined) return { discount: null, tax: null };
+  const lineItems = lines as unknown as readonly LineItem[];
+  const discount = Number(off);
+  return { discount, tax: totalTax(taxTable({ lineItems, discount })) };
+}
+
+/**
+ * Adds sums that API clients compute themselves: the sale without its tip, and the amount that left
+ * the wallet.
+ */
+function paymentSums(row: Row): Row {
+  const atoms = (name: string) => numberOf(valueAt(row, name));
+  return {
+    ...row,
+    ...lineSums(row),
+    sale: Number(atoms('amount') - atoms('tip')),
+    paid: Number(atoms('total_charged') - atoms('fees.cashback')),
+  };
+}
+
+/** Adds the labels of the objects that the rows refer to, with one statement per chunk. */
+async function withWords(
+  db: Sql,
+  tenant: Tenant,
+  { name, rows }: { readonly name: Name; readonly rows: readonly Row[] },
+): Promise<Row[]> {
+  const ids = (field: string) => rows.map((row) => String(row[field]));
+  switch (name) {
+    case 'payments': {
+      const known = await selectSold(db, tenant, ids('payment_intent'));
+      return rows.map((row) => ({
+        ...paymentSums(row),
+        ...known.get(String(row.payment_intent)),
+      }));
+    }
+    case 'payment_intents': {
+      const known = await selectSold(db, tenant, ids('id'));
+      return rows.map((row) => ({ ...row, ...known.get(String(row.id)) }));
+    }
+    case 'refunds': {
+      const known = await selectOfPayments(db, tenant, ids('payment'));
+      const taxes = await selectRefundTaxes(db, ids('id'));
+      return rows.map((row) => ({
+        ...row,
+        ...known.get(String(row.payment)),
+        tax: totalTax(taxes.get(String(row.id))),
+      }));
+    }
+    case 'offline_payments': {
+      const known = await selectLabels(db, tenant, ids('terminal'));
+      return rows.map((row) => ({ ...row, ...known.get(String(row.terminal)) }));
+    }
+    case 'withdrawals':
+      return [...rows];
+  }
+}
+
+/** Returns `Not signed`, or the fiscal signer's text and signature. */
+function fiscalText(row: Row): string {
+  const [text, signature] = [valueAt(row, 'fiscal.text'), valueAt(row, 'fiscal.signature')];
+  if (signature == null) return 'Not signed';
+  return text == null ? String(signature) : `${text} ${signature}`;
+}
+
+function cellOf(row: Row, column: string, timeZone: string): string {
+  if (column === 'time_zone') return csvCell(timeZone);
+  const value = valueAt(row, column);
+  if (value === null || value === undefined) return '';
+  if (column === 'fiscal') return csvCell(fiscalText(row));
+  if (MONEY.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
+  const currency = valueAt(row, 'presentment.currency');
+  if (MINOR.has(column) || (OF_SALE.has(column) && currency !== undefined)) {
+    return csvDecimal(minorText(Number(value), String(currency)));
+  }
+  if (OF_SALE.has(column)) return csvDecimal(exactUsdc(numberOf(value)));
+  if (column === 'presentment.rate') return csvCell(csvDecimal(String(value)));
+  if (TIMES.has(column)) return csvCell(localTime(timeZone, new Date(String(value))));
+  return csvCell(value);
+}
+
+/**
+ * Returns the header line of the accountants' file.
+ * @param extra Further columns, appended at the end.
+ */
+export function accountingHeader(name: Name, extra: readonly string[] = []): string {
+  return csvHeader([...ACCOUNTING_COLUMNS[name], ...extra]);
+}
+
+/** Returns the rows of a chunk as lines of the accountants' file. */
+export async function accountingLines(
+  db: Sql,
+  tenant: Tenant,
+  wanted: {
+    readonly name: Name;
+    readonly rows: readonly Row[];
+    readonly timeZone: string;
+    readonly extra?: readonly string[];
+  },
+): Promise<string[]> {
+  const { name, timeZone, extra = [] } = wanted;
+  const columns = [...ACCOUNTING_COLUMNS[name], ...extra];
+  return (await withWords(db, tenant, wanted)).map(
+    (row) => `${columns.map((column) => cellOf(row, column, timeZone)).join(',')}\r\n`,
+  );
+}

@@ -1,0 +1,73 @@
+import { selectTimeZone } from '#accounts/account-queries.ts';
+import { readFewAtOnce } from '#apis/dashboard/statistics/statistics-hours.ts';
+import {
+  type DayOf,
+  type DayRow,
+  type DaySums,
+  type ReportRow,
+  type Span,
+  selectFirstCreated,
+  selectPaidOut,
+  selectParts,
+  selectSettled,
+  selectStoredDays,
+  storeDay,
+  storeHours,
+} from '#apis/dashboard/statistics/statistics-queries.ts';
+import { sumParts } from '#apis/dashboard/statistics/sum-hourly-statistics.ts';
+import { dayIn } from '#core/calendar.ts';
+import { daysBetween } from '#core/check-day-range.ts';
+import type { Tenant } from '#core/mode.ts';
+import { accountTime } from '#db/commit-order.ts';
+import type { Database } from '#db/database.ts';
+
+async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]> {
+  await storeHours(db, asked, now);
+  const parts = await selectParts(db.standby, asked, now);
+  const rows = sumParts(asked.day, parts);
+  const isOver = asked.day < dayIn(asked.timeZone, now);
+  if (isOver && parts.every((part) => part.is_kept)) await storeDay(db, asked, rows);
+  return rows;
+}
+
+/**
+ * Returns figures by day and terminal. Complete days, and the complete hours of other days, are
+ * computed once and stored.
+ */
+export async function readStatistics(
+  db: Database,
+  span: Omit<Span, 'timeZone'>,
+  at: Date,
+): Promise<DayRow[]> {
+  const { tenant } = span;
+  const timeZone = await selectTimeZone(db, tenant.accountId);
+  const asked = { ...span, timeZone };
+  const now = await accountTime(db, tenant, at);
+  const stored = await selectStoredDays(db.standby, asked);
+  const known = new Set(stored.map((row) => row.day));
+  const created = await selectFirstCreated(db.standby, tenant);
+  const first = created === null ? null : dayIn(timeZone, created);
+  const today = dayIn(timeZone, now);
+  const missing = daysBetween(asked.from, asked.to).filter(
+    (day) => !known.has(day) && first !== null && day >= first && day <= today,
+  );
+  const counted = await readFewAtOnce(missing, (day) =>
+    readDay(db, { tenant, timeZone, day }, now),
+  );
+  return [...stored, ...counted].sort((a, b) =>
+    `${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1,
+  );
+}
+
+/** Returns one day's additions to the balance, by terminal, and its deductions. */
+export async function readReport(
+  db: Database,
+  { tenant, day }: { readonly tenant: Tenant; readonly day: string },
+): Promise<{ readonly lines: ReportRow[]; readonly out: DaySums }> {
+  const asked = { tenant, day, timeZone: await selectTimeZone(db, tenant.accountId) };
+  const [lines, out] = await Promise.all([
+    selectSettled(db.standby, asked),
+    selectPaidOut(db.standby, asked),
+  ]);
+  return { lines, out };
+}

@@ -1,0 +1,85 @@
+import { selectTimeZone } from '#accounts/account-queries.ts';
+import {
+  type CallsRow,
+  selectCalls,
+  selectStoredCalls,
+  storeCallHours,
+  storeCalls,
+} from '#apis/dashboard/statistics/health-queries.ts';
+import { readFewAtOnce } from '#apis/dashboard/statistics/statistics-hours.ts';
+import type { DayOf, Span } from '#apis/dashboard/statistics/statistics-queries.ts';
+import { dayIn } from '#core/calendar.ts';
+import { daysBetween } from '#core/check-day-range.ts';
+import { addMs } from '#core/clock.ts';
+import type { Database } from '#db/database.ts';
+import {
+  type DeliveriesRow,
+  selectDeliveryDays,
+  storeDeliveryDays,
+} from '#webhooks/count-deliveries-by-day.ts';
+
+/** Time after which an event is certainly committed and queued for its endpoints. */
+const WRITTEN_AFTER_MS = 600_000;
+
+export interface HealthDay extends CallsRow {
+  readonly delivered: number;
+  readonly undelivered: number;
+}
+
+async function readCallsOf(db: Database, asked: DayOf, now: Date): Promise<CallsRow[]> {
+  await storeCallHours(db, asked, now);
+  const rows = await selectCalls(db.standby, asked, now);
+  const isOver = asked.day < dayIn(asked.timeZone, now);
+  return Promise.all(
+    rows.map(async ({ is_kept: isKept, ...row }) => {
+      if (isOver && isKept) await storeCalls(db, asked, row);
+      return row;
+    }),
+  );
+}
+
+async function readCalls(db: Database, asked: Span, now: Date): Promise<Map<string, CallsRow>> {
+  const { tenant, timeZone } = asked;
+  const stored = await selectStoredCalls(db.standby, asked);
+  const found = new Map(stored.map((row) => [row.day, row]));
+  const today = dayIn(timeZone, now);
+  const missing = daysBetween(asked.from, asked.to).filter(
+    (day) => !found.has(day) && day <= today,
+  );
+  const read = (day: string) => readCallsOf(db, { tenant, timeZone, day }, now);
+  for (const row of await readFewAtOnce(missing, read)) found.set(row.day, row);
+  return found;
+}
+
+async function readDeliveries(db: Database, asked: Span, now: Date): Promise<DeliveriesRow[]> {
+  const rows = await selectDeliveryDays(db.standby, asked);
+  const written = addMs(now, -WRITTEN_AFTER_MS);
+  const isOver = (day: string) => day < dayIn(asked.timeZone, written);
+  if (rows.some((row) => !row.is_kept && isOver(row.day))) {
+    await storeDeliveryDays(db, asked, written);
+  }
+  return rows;
+}
+
+/**
+ * Returns how many API calls and deliveries to the merchant's receivers failed, by day. Days are in
+ * real time, even in test mode, where a clock may be ahead. Days without calls and deliveries are
+ * omitted.
+ */
+export async function readHealth(
+  db: Database,
+  span: Omit<Span, 'timeZone'>,
+  now: Date,
+): Promise<HealthDay[]> {
+  const asked = { ...span, timeZone: await selectTimeZone(db, span.tenant.accountId) };
+  const [calls, deliveries] = await Promise.all([
+    readCalls(db, asked, now),
+    readDeliveries(db, asked, now),
+  ]);
+  return deliveries
+    .map(({ day, delivered, undelivered }) => {
+      const none = { day, requests: 0, refused: 0, failed: 0 };
+      return { ...(calls.get(day) ?? none), delivered, undelivered };
+    })
+    .filter(({ requests, delivered, undelivered }) => requests + delivered + undelivered > 0);
+}

@@ -1,0 +1,32 @@
+import { type Charges, chargesOf, type FeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { authorizationNonce, type PaymentCall } from '#settlement/contract/contract-calls.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import { contractOf } from '#settlement/contract-versions.ts';
+import type { NetworkConfig } from '#settlement/network-config.ts';
+
+/** The terms that a wallet signs in addition to the payment itself. */
+export interface AuthorizationTerms {
+  readonly salt: Hex;
+  /** True (the default) if the nonce commits to the payment's number and order. */
+  readonly bindsOrder?: boolean;
+  /** Unix seconds. */
+  readonly validBefore: number;
+  readonly rates: FeeRates;
+}
+
+/** Builds the typed message that authorizes exactly this payment on these terms. */
+export function authorizationMessage(
+  config: NetworkConfig,
+  payment: PaymentCall,
+  terms: AuthorizationTerms,
+) {
+  const charges: Charges = chargesOf(payment.amount, terms.rates);
+  return receiveAuthorization(config, {
+    from: payment.payer,
+    to: contractOf(config, payment.merchantNumber),
+    value: charges.pulled,
+    validBefore: BigInt(terms.validBefore),
+    nonce: authorizationNonce(payment, terms),
+  });
+}

@@ -1,0 +1,51 @@
+import type { ReactNode } from 'react';
+import type { Payment } from '../../data/types/dashboard.ts';
+import { shortAddress } from '../../ui/address.ts';
+import { Identicon } from '../../ui/identicon.tsx';
+import { paidPrice, paidTip } from '../../ui/quoted-price.ts';
+import { ObjectStatus } from '../../ui/status.tsx';
+import type { Column } from '../../ui/table.tsx';
+import { t } from '../../ui/text/t.ts';
+import { Time } from '../../ui/time.tsx';
+import { TerminalName } from '../terminals/terminal-names.tsx';
+import { SaleSum } from './sale-sum.tsx';
+
+/**
+ * Shows the payer's wallet, recognizable by a generated picture and by both ends of the address.
+ */
+function Customer({ wallet }: { readonly wallet: string }): ReactNode {
+  return (
+    <span className="customer" title={wallet} translate="no">
+      <Identicon address={wallet} />
+      <span className="id">{shortAddress(wallet)}</span>
+    </span>
+  );
+}
+
+export const paymentColumns = (): readonly Column<Payment>[] => [
+  {
+    name: t('dashboard.field.amount'),
+    number: true,
+    cell: (payment) => (
+      <SaleSum
+        {...payment}
+        price={paidPrice(payment.presentment)}
+        tipPrice={paidTip(payment.presentment)}
+      />
+    ),
+  },
+  { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
+  {
+    name: t('dashboard.field.order'),
+    cell: ({ order_id }) => <span className="id">{order_id}</span>,
+  },
+  { name: t('dashboard.field.terminal'), cell: ({ terminal }) => <TerminalName id={terminal} /> },
+  {
+    name: t('dashboard.payment_columns.customer.column'),
+    cell: ({ payer }) => <Customer wallet={payer} />,
+  },
+  {
+    name: t('dashboard.payment_columns.paid.column'),
+    cell: ({ settled_at }) => <Time at={settled_at} />,
+  },
+];

@@ -1,0 +1,62 @@
+import type { ReactNode } from 'react';
+import { type Filters, FilterText } from '../../desk/filters.tsx';
+import { SavedFilters } from '../../desk/saved-filters.tsx';
+import { t } from '../../ui/text/t.ts';
+import { useDays } from '../account/time-zone.ts';
+import { useMerchant } from '../use-merchant.ts';
+import { presets } from './day-presets.ts';
+
+/** Fields for the days of a list. */
+export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  const days = useDays(filters);
+  // A named period fills in its days. Changing a day deselects the period.
+  const fields: Filters = {
+    ...filters,
+    get: (name) => (name === 'from' || name === 'to' ? days[name] : filters.get(name)),
+    set: (name, value) => {
+      const { from = '', to = '' } = days;
+      filters.setAll({ from, to, time: '', [name]: value });
+    },
+  };
+  return (
+    <>
+      <FilterText
+        filters={fields}
+        name="from"
+        label={t('dashboard.day_filters.from.label')}
+        type="date"
+      />
+      <FilterText
+        filters={fields}
+        name="to"
+        label={t('dashboard.day_filters.to.label')}
+        type="date"
+      />
+    </>
+  );
+}
+
+/** Shows named periods and saved filters below the fields, one click each. */
+export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
+  const place = useMerchant().scope.join(' ');
+  const chosen = filters.get('time');
+  return (
+    <>
+      <fieldset className="presets">
+        <legend className="unseen">{t('dashboard.day_filters.time.legend')}</legend>
+        {presets().map(([name, words]) => (
+          <button
+            key={name}
+            type="button"
+            className="preset"
+            aria-pressed={chosen === name}
+            onClick={() => filters.setAll({ from: '', to: '', time: chosen === name ? '' : name })}
+          >
+            {words}
+          </button>
+        ))}
+      </fieldset>
+      <SavedFilters key={place} scope={place} />
+    </>
+  );
+}

@@ -1,0 +1,165 @@
+import type { ReactNode } from 'react';
+import { Link } from 'wouter';
+import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
+import { Loaded } from '../../desk/loaded.tsx';
+import { Amount } from '../../ui/amount.tsx';
+import { roundAtoms } from '../../ui/format-usdc.ts';
+import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
+import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
+import { useTimeZone } from '../account/time-zone.ts';
+import { declineWords } from '../payments/decline-words.ts';
+import { useRead } from '../use-merchant.ts';
+import { changeWords } from './chart-scale.ts';
+import { dayBefore, later } from './day-bounds.ts';
+import { DayChart } from './day-chart.tsx';
+import { Figure } from './labeled-figure.tsx';
+import { sumDays } from './sum-days.ts';
+
+type Day = ReadStatisticsResponse['data'][number];
+
+const ATOMS = 1_000_000;
+
+/** The days of a period and of the period before, which is `undefined` while loading. */
+interface Periods {
+  readonly days: readonly Day[];
+  readonly before: readonly Day[] | undefined;
+  readonly length: number;
+}
+
+export function useStatistics(from: string, to: string) {
+  return useRead(
+    'GET /accounts/{account}/{mode}/statistics',
+    { query: { from, to } },
+    { keepsBefore: true },
+  );
+}
+
+/** Shows the sales of the last days as figures and a chart, compared with the previous period. */
+export function SalesFigures({ length }: { readonly length: number }): ReactNode {
+  const timeZone = useTimeZone();
+  const daysAgo = (days: number) => dayBefore(days, timeZone);
+  const query = useStatistics(daysAgo(length - 1), daysAgo(0));
+  // A separate request, so that the chart does not wait for the comparison.
+  const earlier = useStatistics(daysAgo(2 * length - 1), daysAgo(length));
+  const before = earlier.isPlaceholderData ? undefined : earlier.data?.data;
+  return (
+    <Loaded query={query} shape="card">
+      {({ data }) => <Figures days={data} before={before} length={length} />}
+    </Loaded>
+  );
+}
+
+function volumeOn(days: readonly Day[], name: string): number {
+  return days.find(({ day }) => day === name)?.volume ?? 0;
+}
+
+/** Formats atoms for the scale, for example `1.2K`. */
+function tickWords(atoms: number): string {
+  return formatNumber(atoms / ATOMS, { notation: 'compact', maximumFractionDigits: 2 });
+}
+
+function Figures(periods: Periods): ReactNode {
+  const { days, before, length } = periods;
+  const sum = sumDays(days);
+  const sumBefore = before === undefined ? null : sumDays(before);
+  return (
+    <section className="card stack">
+      <h2>{t('dashboard.sales_figures.the_last_days.heading', { count: length })}</h2>
+      <dl className="figures">
+        <Figure
+          name={t('dashboard.sales_figures.sales.name')}
+          note={changeNote(sum.volume, sumBefore?.volume)}
+        >
+          <Amount atoms={sum.volume} />
+        </Figure>
+        {sum.tips === 0n ? null : (
+          <Figure name={t('dashboard.sales_figures.tips_included.name')}>
+            <Amount atoms={sum.tips} />
+          </Figure>
+        )}
+        <Figure
+          name={t('dashboard.page.payments')}
+          note={changeNote(sum.payments, sumBefore?.payments)}
+        >
+          {formatNumber(sum.payments)}
+        </Figure>
+        <Figure name={t('dashboard.sales_figures.success_rate.name')}>
+          {sum.successRate === null ? '–' : percentText(formatTenths(sum.successRate * 100))}
+        </Figure>
+        <Figure name={t('dashboard.sales_figures.from_tap_to_paid.name')}>
+          {sum.settleMs === null
+            ? '–'
+            : t('ui.seconds', { number: formatTenths(sum.settleMs / 1000) })}
+        </Figure>
+      </dl>
+      <SalesChart {...periods} />
+      <Declines counts={sum.declines} length={length} />
+    </section>
+  );
+}
+
+/** Describes the change since the previous period, if it is known. */
+function changeNote(now: bigint | number, before: bigint | number | undefined): string | null {
+  const words = before === undefined ? null : changeWords(Number(now), Number(before));
+  return words === null ? null : t('dashboard.sales_figures.change', { change: words });
+}
+
+function usdc(atoms: number): string {
+  return `${roundAtoms(BigInt(atoms))} USDC`;
+}
+
+function SalesChart({ days, before, length }: Periods): ReactNode {
+  const paymentsOn = (name: string) => days.find(({ day }) => day === name)?.payments ?? 0;
+  const beforeOf = (name: string) => volumeOn(before ?? [], later(name, -length));
+  return (
+    <DayChart
+      // Changing the key resets the chart when the length changes, so that its last day is
+      // selected.
+      key={length}
+      days={length}
+      figureOf={(name) => volumeOn(days, name)}
+      beforeOf={before === undefined ? undefined : beforeOf}
+      tickOf={tickWords}
+      labelOf={(name, value) => {
+        const earlier = before === undefined ? 0 : beforeOf(name);
+        const values = { count: paymentsOn(name), sum: usdc(value) };
+        return earlier === 0
+          ? t('dashboard.sales_figures.day', values)
+          : t('dashboard.sales_figures.day_and_before', { ...values, before: usdc(earlier) });
+      }}
+      pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
+    />
+  );
+}
+
+interface DeclinesProps {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly length: number;
+}
+
+/** Shows the declines that ended intents. Each code links to its intents. */
+function Declines({ counts, length }: DeclinesProps): ReactNode {
+  const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
+  const timeZone = useTimeZone();
+  if (declines.length === 0) return null;
+  const [from, to] = [dayBefore(length - 1, timeZone), dayBefore(0, timeZone)];
+  return (
+    <div className="stack stack-tight">
+      <h3>{t('dashboard.sales_figures.declined.heading')}</h3>
+      <ul className="row">
+        {declines.map(([code, count]) => (
+          <li key={code}>
+            <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
+              {rich(
+                'dashboard.sales_figures.declined.row',
+                { reason: () => <>{declineWords(code)}</> },
+                { count: formatNumber(count) },
+              )}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

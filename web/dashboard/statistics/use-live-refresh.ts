@@ -1,0 +1,89 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { fromRoot } from '../../data/root-path.ts';
+import { useMerchant } from '../use-merchant.ts';
+import { EVENT_TYPES } from '../webhooks/event-types.ts';
+
+/** Limits how often a busy till makes an open page reload its list. */
+const READ_EVERY_MS = 1_000;
+/**
+ * Delay before the stream is opened again after an error response, which EventSource does not
+ * retry. The session may be valid again by then.
+ */
+const OPEN_AGAIN_MS = 10_000;
+
+/**
+ * Limits how often `run` is called. `ask` calls it immediately; calls of `ask` during the pause
+ * cause one call after the pause.
+ */
+function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsked = false;
+  const ask = () => {
+    if (timer !== undefined) {
+      isAsked = true;
+      return;
+    }
+    run();
+    timer = setTimeout(() => {
+      timer = undefined;
+      if (!isAsked) return;
+      isAsked = false;
+      ask();
+    }, ms);
+  };
+  return { ask, stop: () => clearTimeout(timer) };
+}
+
+/**
+ * Follows the event stream while the page is visible. A hidden page closes it, because browsers
+ * open only six connections to one server.
+ */
+function follow(path: string, types: readonly string[], onEvent: () => void): () => void {
+  let source: EventSource | null = null;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = null;
+  };
+  const open = () => {
+    close();
+    if (document.visibilityState === 'hidden') return;
+    const opened = new EventSource(fromRoot(path));
+    // Reads again, because events between the last read and the start of the stream were missed.
+    opened.addEventListener('open', onEvent);
+    for (const type of types) opened.addEventListener(type, onEvent);
+    opened.addEventListener('error', () => {
+      if (opened.readyState === EventSource.CLOSED) timer = setTimeout(open, OPEN_AGAIN_MS);
+    });
+    source = opened;
+  };
+  document.addEventListener('visibilitychange', open);
+  open();
+  return () => {
+    document.removeEventListener('visibilitychange', open);
+    close();
+  };
+}
+
+/**
+ * Reloads a list whenever an event of its family occurs.
+ * @param family Prefix of the event types, for example `payment.`.
+ */
+export function useLive(family: string, queryKey: readonly unknown[]): void {
+  const cache = useQueryClient();
+  const { account, mode } = useMerchant();
+  const path = `api/dashboard/v1/accounts/${account.id}/${mode}/feed`;
+  const key = JSON.stringify(queryKey);
+  useEffect(() => {
+    const read = () => void cache.invalidateQueries({ queryKey: JSON.parse(key), exact: true });
+    const { ask, stop } = atMostEvery(READ_EVERY_MS, read);
+    const types = EVENT_TYPES.filter((type) => type.startsWith(family));
+    const leave = follow(path, types, ask);
+    return () => {
+      leave();
+      stop();
+    };
+  }, [cache, path, key, family]);
+}
