@@ -5,7 +5,7 @@ import { openIdKey } from '#db/id-key.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { stderrLog } from '#observability/log.ts';
 import { deriveKey, readConfig } from '#settings/config.ts';
-import { settling } from '#testing/settling.ts';
+import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 /**
  * Runs an API process configured as in production but without chains, for bench/api.ts to measure.

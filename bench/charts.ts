@@ -2,7 +2,7 @@ import { type Charts, openCharts } from '#apis/dashboard/statistics/share-chart-
 import { dayIn } from '#core/calendar.ts';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Database } from '#db/database.ts';
-import { addTestMerchant } from '#testing/merchants.ts';
+import { addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 import { openOwnDatabase } from './databases.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 

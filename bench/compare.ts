@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { earlierRelease } from '#testing/earlier-release.ts';
-import { startFlags } from '#testing/spawn-network.ts';
+import { earlierRelease } from '#testkit/fixtures/core/earlier-release.ts';
+import { startFlags } from '#testkit/network/spawn-network.ts';
 import { hear } from './child-processes.ts';
 import { interval, type Loaded, load, openGround } from './grounds.ts';
 import { type BenchLine, median, printTable, RESULTS } from './report.ts';
@@ -20,18 +20,20 @@ const TAP_ROUNDS = Number(process.env.BENCH_TAP_ROUNDS ?? ROUNDS);
 const TAP_RATES = (process.env.BENCH_RATES ?? '100').split(',').map(Number);
 /** Creates per second at the fixed rate, at which the 99th percentile should be at most 30 ms. */
 const STEADY_RATE = 500;
+/** Where earlier trees have the modules that the journey imports, newest first. */
+const CHAOS_FOLDERS = ['testkit/simulation/chaos/', 'src/testing/chaos/'];
+
 /**
  * Copies this tree's journey into the earlier tree, where test modules may be in another folder or
  * take the database as an argument.
  */
 async function copyJourney(root: string): Promise<void> {
   const text = await readFile(path.join(import.meta.dirname, 'journey.ts'), 'utf8');
-  const inFolder = existsSync(path.join(root, 'src/testing/chaos'));
-  const folder = inFolder ? '#testing/chaos/' : '#testing/';
-  const world = path.join(root, 'src', folder.slice(1), 'chaos-world.ts');
+  const folder = CHAOS_FOLDERS.find((one) => existsSync(path.join(root, one))) ?? 'src/testing/';
+  const world = path.join(root, folder, 'chaos-world.ts');
   const isThird = (await readFile(world, 'utf8')).includes('  db: Database,\n  of: {');
   const fitting = text
-    .replaceAll('#testing/chaos/', folder)
+    .replaceAll('#testkit/simulation/chaos/', `#${folder.replace(/^src./, '')}`)
     .replace('fillWorld(place,', isThird ? 'fillWorld(ground, db,' : 'fillWorld(place,');
   await writeFile(path.join(root, 'bench/journey.ts'), fitting);
 }

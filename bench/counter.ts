@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { addVirtualPasskeys, openBrowser, PHONE } from '../web/testing/browser.ts';
 import { askForPayment } from '../web/testing/payer.ts';
 import { addTestTerminal, openTill, postAsMerchant } from '../web/testing/till.ts';

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import path from 'node:path';
 import { present } from '#core/assert.ts';
-import { createRandom } from '#testing/random.ts';
-import { startFlags } from '#testing/spawn-network.ts';
+import { createRandom } from '#testkit/fixtures/core/random.ts';
+import { startFlags } from '#testkit/network/spawn-network.ts';
 import { hear, runLoad } from './child-processes.ts';
 import { cpuSeconds } from './cpu.ts';
 import { STORED_INTENTS, storedId } from './floors.ts';

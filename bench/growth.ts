@@ -8,7 +8,7 @@ import {
   pay,
   playChain,
   type TestStore,
-} from '#testing/store.ts';
+} from '#testkit/fixtures/payments/store.ts';
 import { startOwnPostgres } from './databases.ts';
 import { type BenchLine, median, report } from './report.ts';
 

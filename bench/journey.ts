@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { Database } from '#db/database.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { cpuSeconds } from './cpu.ts';
 import type { FarNode } from './far-node.ts';
 import { type BenchLine, percentile, report } from './report.ts';

@@ -1,6 +1,6 @@
 import { Pool } from 'undici';
 import type { Database } from '#db/database.ts';
-import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
+import { addTestMerchant, type TestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 import { startApiServer } from './child-processes.ts';
 import { openOwnDatabase } from './databases.ts';
 import { STORE_INTENTS } from './floors.ts';

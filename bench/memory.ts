@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { compareSnapshots } from './heap-snapshot.ts';
 import { type BenchLine, median, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';

@@ -9,10 +9,14 @@ import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/derive-wallets.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { fillWorld } from '#testing/chaos/chaos-world.ts';
-import { addTestKey } from '#testing/merchants.ts';
+import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import {
+  type ChaosProcess,
+  makeDemo,
+  startChaosProcess,
+} from '#testkit/simulation/chaos/chaos-process.ts';
+import { fillWorld } from '#testkit/simulation/chaos/chaos-world.ts';
 import type { Seller } from './nodes-load.ts';
 
 /**

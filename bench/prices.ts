@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { openDatabase } from '#db/database.ts';
-import { putRates } from '#testing/rates.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { interval, load, openGround } from './grounds.ts';
 import { type BenchLine, median, report } from './report.ts';
 

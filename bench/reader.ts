@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey, randomBytes } from 'node:crypto';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { DeviceApi, openKey, readTap, type Wallets } from '../reader/src/index.ts';
 import { applePhone, googlePhone, tag } from '../test/reader/emulated-phones.ts';
 import { addTestTerminal } from '../web/testing/till.ts';

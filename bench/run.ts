@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { startFlags } from '#testing/spawn-network.ts';
+import { startFlags } from '#testkit/network/spawn-network.ts';
 import { type BenchLine, printTable, RESULTS, report } from './report.ts';
 
 /**

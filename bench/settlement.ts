@@ -15,9 +15,9 @@ import { startRelayer } from '#settlement/relayer/relayer.ts';
 import { FULL_BATCH_GAS } from '#settlement/relayer/send/gas-limits.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { TEST_RECEIPTS } from '#testing/store.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { type BenchLine, percentile, report } from './report.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Database, openDatabase } from '#db/database.ts';
-import { caller } from '#testing/api-client.ts';
-import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { makeDemo } from '#testing/chaos/chaos-process.ts';
-import { type ChaosWorld, fillWorld } from '#testing/chaos/chaos-world.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { makeDemo } from '#testkit/simulation/chaos/chaos-process.ts';
+import { type ChaosWorld, fillWorld } from '#testkit/simulation/chaos/chaos-world.ts';
 import { runLoad, startServer } from './child-processes.ts';
 import type { TapJob, TapResult } from './tap-load.ts';
 

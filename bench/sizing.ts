@@ -1,5 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import { openChaosGround } from '#testing/chaos/chaos-ground.ts';
+import { openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { type BenchLine, report } from './report.ts';
 import { type Bench, load, residentMb, withBench } from './shop.ts';
 

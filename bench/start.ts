@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
 import { type BenchLine, median, report } from './report.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { type OpenedStream, openEventStream } from '#testing/event-stream.ts';
-import { addTestKey, addTestMerchant } from '#testing/merchants.ts';
+import { addTestKey, addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
+import { type OpenedStream, openEventStream } from '#testkit/network/event-stream.ts';
 import { startApiServer } from './child-processes.ts';
 import { openOwnDatabase } from './databases.ts';
 import { percentile, report } from './report.ts';

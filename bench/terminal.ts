@@ -1,4 +1,4 @@
-import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, PHONE } from '../web/testing/browser.ts';
 import { askForPayment } from '../web/testing/payer.ts';
 import {

@@ -2,9 +2,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { insertAccount, openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  insertAccount,
+  openBench,
+  type WebhookBench,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 import { sign, signingKey } from '#webhooks/sign-delivery.ts';
 import { type ChildServer, startServer } from './child-processes.ts';
 import { median, percentile, report } from './report.ts';

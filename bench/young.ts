@@ -1,7 +1,7 @@
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { addTestMerchant, type TestMerchant } from '#testing/merchants.ts';
-import { startFlags } from '#testing/spawn-network.ts';
+import { addTestMerchant, type TestMerchant } from '#testkit/fixtures/payments/merchants.ts';
+import { startFlags } from '#testkit/network/spawn-network.ts';
 import { runLoad, startApiServer } from './child-processes.ts';
 import { startOwnPostgres } from './databases.ts';
 import { CREATE_FLOOR } from './floors.ts';

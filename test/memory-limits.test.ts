@@ -23,7 +23,7 @@ import { readChain } from '#settlement/chain/read/read-chain.ts';
 import { noteBlock } from '#settlement/relayer/track/watch-heads.ts';
 import { openMemory } from '#signer/signed-nonces.ts';
 import { createDeviceAuthenticator } from '#terminals/authenticate-terminal.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 /**
  * What a process remembers has a limit. V8 counts the entries of all maps and sets, and the

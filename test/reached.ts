@@ -51,7 +51,7 @@ function targetOf(root: string, file: string, named: string): string | null {
   // Built files come from the sources beside them.
   const source = named.replace(/\/dist(\/.*)?$/, '/src');
   const candidates = named.startsWith('#')
-    ? [path.join('src', named.slice(1))]
+    ? [named.startsWith('#testkit/') ? named.slice(1) : path.join('src', named.slice(1))]
     : [path.join(path.dirname(file), source), source];
   const found = candidates.find(
     (one) => !one.startsWith('..') && one !== '.' && existsSync(path.join(root, one)),

@@ -7,8 +7,8 @@ import { parseArgs } from 'node:util';
 import { areSourcesUnchanged } from '#app/openapi-sources.ts';
 import { ensurePackages } from '#packages/build-packages.ts';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
-import { BROWSER_SETTING, launchChromium } from '#testing/chromium.ts';
-import { SANDBOX_SETTING, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { BROWSER_SETTING, launchChromium } from '#testkit/network/chromium.ts';
+import { SANDBOX_SETTING, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
 import { memoryFolder } from './memory-folder.ts';
@@ -35,6 +35,7 @@ const { values: options, positionals: words } = parseArgs({
 });
 const PATTERNS = [
   'src/**/*.test.ts',
+  'testkit/**/*.test.ts',
   'contracts/**/*.test.ts',
   'test/**/*.test.ts',
   'web/**/*.test.ts',

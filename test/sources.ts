@@ -9,7 +9,7 @@ export const ROOT = path.join(import.meta.dirname, '..');
 
 /** A row of the table in docs/folders.md. */
 interface Folder {
-  /** Relative to src/. */
+  /** Relative to src/, or the path of a folder of testkit/. */
   readonly name: string;
   readonly mayImport: readonly string[];
 }
@@ -17,7 +17,7 @@ interface Folder {
 function foldersOf(markdown: string): Folder[] {
   const found: Folder[] = [];
   for (const [, path = '', allowed = ''] of markdown.matchAll(
-    /^\| `src\/?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
+    /^\| `(?:src\/?)?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
   )) {
     const above = found.map(({ name }) => name);
     const listed = allowed === 'nothing of ours' ? [] : allowed.split(', ');
@@ -50,10 +50,14 @@ async function sources(pattern: string): Promise<Source[]> {
   return files;
 }
 
-const TREES = 'src,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
+const TREES = 'src,testkit,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
 export const all = await sources(`{${TREES}}/**/*.{ts,tsx}`);
 export const product = all.filter(
   ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),
+);
+
+export const testkit = all.filter(
+  ({ name }) => name.startsWith('testkit/') && !name.endsWith('.test.ts'),
 );
 
 /** Returns the deepest folder of the table that contains the file, or `null`. */
@@ -105,6 +109,7 @@ export function runtimeImportsOf(source: Source): string[] {
 
 /** Returns the target of an import, or `null` if it is a package. */
 export function pathOf(source: Source, target: string): string | null {
+  if (target.startsWith('#testkit/')) return target.slice(1);
   if (target.startsWith('#')) return `src/${target.slice(1)}`;
   return target.startsWith('.') ? path.join(path.dirname(source.name), target) : null;
 }

@@ -5,7 +5,16 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { type Expression, parseSync, Visitor } from 'oxc-parser';
 import { readMigrations } from '#db/migration-files.ts';
-import { all, FEWEST_FILES, folderOf, importsOf, product, ROOT, type Source } from './sources.ts';
+import {
+  all,
+  FEWEST_FILES,
+  folderOf,
+  importsOf,
+  product,
+  ROOT,
+  type Source,
+  testkit,
+} from './sources.ts';
 
 /**
  * House rules that no linter supports. Every rule asserts how many files it read, so that it cannot
@@ -71,8 +80,7 @@ test('calls with a transaction are awaited', () => {
 test('only tests import the test support, and no file imports main', () => {
   const problems = product.flatMap((source) =>
     importsOf(source)
-      .filter((target) => /^#(app\/main\.ts$|testing\/)/.test(target))
-      .filter(() => folderOf(source.name) !== 'testing')
+      .filter((target) => /^#(app\/main\.ts$|testkit\/)/.test(target))
       .map((target) => `${source.name} imports ${target}`),
   );
   assert.deepEqual(problems, []);
@@ -90,8 +98,7 @@ const KEPT_IN_MODULES: Readonly<Record<string, readonly string[]>> = {
 };
 
 test('no module has a mutable variable, except for the listed ones', () => {
-  const files = product.filter(({ name }) => folderOf(name) !== 'testing');
-  const kept = files.flatMap(({ name, text }) => {
+  const kept = product.flatMap(({ name, text }) => {
     const names = [...text.matchAll(/^(?:export )?let (\w+)/gm)].map(([, one]) => String(one));
     return names.length === 0 ? [] : [[name, names] as const];
   });
@@ -125,9 +132,9 @@ test('the context of a process has few fields', () => {
 });
 
 /**
- * Folders that may copy a context: the role of a process composes parts of it, and tests vary it.
+ * Folders that may copy a context: the role of a process composes parts of it.
  */
-const MAY_COPY = ['app', 'testing'];
+const MAY_COPY = ['app'];
 
 test('no route or use case copies a context, and no statement takes one', () => {
   const problems = product.flatMap(({ name, text }) => {
@@ -162,9 +169,7 @@ const ONE_WAY: readonly { readonly names: RegExp; readonly only: RegExp; readonl
 
 test('there is one way to create an intent, and one place that decides about keys', () => {
   for (const { names, only, does } of ONE_WAY) {
-    const users = product.filter(({ name, text }) => {
-      return folderOf(name) !== 'testing' && names.test(text);
-    });
+    const users = product.filter(({ text }) => names.test(text));
     assert.ok(users.length > 0, `no file ${does}`);
     assert.deepEqual(
       users.filter(({ name }) => !only.test(name)).map(({ name }) => `${name} ${does}`),
@@ -262,9 +267,7 @@ const DECODING = [
 
 test('no program sends a request in a way that decodes the response', () => {
   const programs = all.filter(({ name }) =>
-    /^(src\/(?!testing\/|docs\/assets\/)|cli\/src|x402\/src|reader\/src).*(?<!\.test)\.ts$/.test(
-      name,
-    ),
+    /^(src\/(?!docs\/assets\/)|cli\/src|x402\/src|reader\/src).*(?<!\.test)\.ts$/.test(name),
   );
   assert.ok(programs.length >= FEWEST_FILES, `only ${programs.length} files were seen`);
   const problems = programs.flatMap(({ name, text }) =>
@@ -406,7 +409,7 @@ const NUMBERED_LOCK = /pg_(?:try_)?advisory_(?:xact_)?lock\((?!hashtext)/;
 const LOCK_NUMBER = /\bconst (\w+_LOCK) = ([\d_]+);/g;
 
 test('no two advisory locks share a number', () => {
-  const locking = product.filter(({ text }) => NUMBERED_LOCK.test(text));
+  const locking = [...product, ...testkit].filter(({ text }) => NUMBERED_LOCK.test(text));
   const numbers = locking.flatMap(({ name, text }) => {
     const found = [...text.matchAll(LOCK_NUMBER)];
     assert.ok(found.length > 0, `${name}: the number of its lock is no constant of its own`);

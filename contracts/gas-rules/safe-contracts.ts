@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { installTool } from '#testing/tools.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
 import type { SafeContracts } from './measure-paths.ts';
 
 const ARTIFACTS = '@safe-global/safe-contracts/build/artifacts/contracts';

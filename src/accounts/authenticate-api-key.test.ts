@@ -4,10 +4,10 @@ import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Database } from '#db/database.ts';
-import { addTestKey } from '#testing/merchants.ts';
-import { underWay } from '#testing/open-transactions.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { underWay } from '#testkit/fixtures/core/open-transactions.ts';
+import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 let store: TestStore;
 before(async () => {

@@ -7,7 +7,7 @@ import { type ApiKeyInput, createApiKey } from '#accounts/create-api-key.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const actor: Actor = { type: 'system', name: 'test' };

@@ -5,7 +5,7 @@ import { PAGES } from '#http/address-rate-limit.ts';
 import { CARD_PATH } from '#payers/card-url.ts';
 import { HOLD_PATH } from '#people/hold-after-owner-change.ts';
 import { PERSON_LINK_PATH } from '#people/person-links.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 let api: TestApi;
 

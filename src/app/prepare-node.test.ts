@@ -4,7 +4,7 @@ import { chmod, cp, mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const run = promisify(execFile);
 const PREPARE = 'src/app/prepare-node.mjs';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { buildApi } from '#app/api-role.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 
 /**
  * Tests that a sandbox's wallet cannot register a push service on this machine, although the

@@ -3,8 +3,8 @@ import { request as send } from 'node:http';
 import { after, before, test } from 'node:test';
 import { buildApi } from '#app/api-role.ts';
 import { operatorDoor } from '#app/restrict-operator-host.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
-import { sendRaw } from '#testing/http-kit.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { sendRaw } from '#testkit/apis/http-kit.ts';
 
 /** Tests the separate address at which the operator API can be served. */
 

@@ -11,7 +11,7 @@ import {
 import { newSecret, SECRET_PREFIXES, type SecretKind } from '#core/bearer-secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const actor = {

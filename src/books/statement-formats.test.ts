@@ -10,7 +10,7 @@ import { FORMATS, type StatementFormat } from '#books/statement-formats.ts';
 import { CSV_COLUMNS, QUICKBOOKS_COLUMNS, XERO_COLUMNS } from '#books/table-formats.ts';
 import { dayBounds, dayIn } from '#core/calendar.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
-import { parseCsv } from '#testing/books.ts';
+import { parseCsv } from '#testkit/fixtures/payments/books.ts';
 
 /**
  * Number of random days with which every format is tested: files are well-formed and complete, and

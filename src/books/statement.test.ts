@@ -5,10 +5,10 @@ import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { dayAfter, dayIn, dayStart, daysOfMonth, lastPeriod } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
-import { addMovements, addSales, fileOf, parseJsonl } from '#testing/books.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { createRandom } from '#testing/random.ts';
-import { addMerchant } from '#testing/store.ts';
+import { createRandom } from '#testkit/fixtures/core/random.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { addMovements, addSales, fileOf, parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import { addMerchant } from '#testkit/fixtures/payments/store.ts';
 
 /** Number of shops with random movements, whose statements are compared with a list in memory. */
 

@@ -19,8 +19,8 @@ import { type Presented, readTapped } from '#payments/credential.ts';
 import type { Visit } from '#payments/credentials/visiting.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
-import { CardChip } from '#testing/card-chip.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { CardChip } from '#testkit/fixtures/core/card-chip.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import {
   addIntent,
   addPayer,
@@ -31,8 +31,8 @@ import {
   summaryOf,
   TEST_CARD_KEY,
   type TestStore,
-} from '#testing/store.ts';
-import { eventually } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 /** Cell 0 is the home cell of all credentials in this file; cells 1 and 2 call it over HTTP. */
 

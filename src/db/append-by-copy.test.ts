@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { openRowAppender, type RowAppender } from '#db/append-by-copy.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 let appender: RowAppender<{ n: number; t: string }>;

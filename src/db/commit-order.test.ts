@@ -6,9 +6,9 @@ import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { raisePlaces, stampOrder, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { waitingForLocks } from '#testing/open-transactions.ts';
-import { addMerchant } from '#testing/store.ts';
+import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { addMerchant } from '#testkit/fixtures/payments/store.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 

@@ -12,8 +12,8 @@ import {
   type Sql,
 } from '#db/database.ts';
 import { toFault } from '#db/database-faults.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -7,7 +7,7 @@ import {
   DatabaseWatch,
   walPosition,
 } from '#db/detect-replaced-database.ts';
-import { testDatabase } from '#testing/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const ALIKE: DatabaseView = {
   system: '7710284294591495551/16384',

@@ -5,7 +5,7 @@ import { keepWatermark, readWatermark } from '#db/detect-restore-while-stopped.t
 import { silentLog } from '#observability/log.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const FILE = 'database-watermark.json';
 

@@ -4,7 +4,7 @@ import { after, before, beforeEach, test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 const sealingKey = randomBytes(32);

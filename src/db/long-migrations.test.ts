@@ -8,8 +8,8 @@ import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 let folder: string;

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate, requireMigrated } from '#db/migrate.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 let folder: string;

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Page, type Place, selectPage } from '#db/paging.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const START = new Date('2026-10-01T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct_a', livemode: false };

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Sql } from '#db/database.ts';
 import { requireSessionSettings } from '#db/direct-connection.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const ROLE = path.join(import.meta.dirname, '../../deploy/pgbouncer/role.sql');
 

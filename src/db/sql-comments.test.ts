@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { migrate } from '#db/migrate.ts';
 import { MIGRATIONS_FOLDER, readMigrations, sumOf } from '#db/migration-files.ts';
 import { withoutComments } from '#db/sql-comments.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 before(async () => {

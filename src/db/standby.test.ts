@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openDatabase, type Sql } from '#db/database.ts';
-import { testDatabase } from '#testing/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const NAME = 'select current_database() as name';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { wallTime } from '#core/calendar.ts';
 import { differingZones } from '#db/time-zones.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 before(async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectWakeups, localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 before(async () => {

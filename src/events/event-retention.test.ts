@@ -4,9 +4,9 @@ import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { maintainPartitions, RETENTION_DAYS } from '#events/event-retention.ts';
 import { selectPartitions } from '#events/partition-queries.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 async function count(bench: WebhookBench, table: string): Promise<number> {
   return (await bench.db.query(`select from ${table}`)).length;

@@ -7,8 +7,12 @@ import type { Database } from '#db/database.ts';
 import { eventStreams, type Following } from '#events/event-streams.ts';
 import { EventBatch, StreamReader } from '#events/stream-reader.ts';
 import { silentLog } from '#observability/log.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 
 let shared: WebhookBench;
 let bench: WebhookBench;

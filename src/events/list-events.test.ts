@@ -6,9 +6,13 @@ import { DAY_MS } from '#core/durations.ts';
 import type { Page } from '#db/paging.ts';
 import type { EventType } from '#events/event-types.ts';
 import { type EventFilter, getEvent, listEvents } from '#events/list-events.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 
 const clock = new FakeClock();
 let shared: WebhookBench;

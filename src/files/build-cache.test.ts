@@ -3,7 +3,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { runBuild } from '#files/build-cache.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const folder = testFolder();
 const APPS = { what: 'the web apps', command: 'src/web/build-command.ts' };

@@ -7,7 +7,7 @@ import { before, test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { makeOwnFolder, openOwn, openOwnSync, readOwn } from '#files/own-files.ts';
 import { createFile, replaceFile } from '#files/replace-file.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const root = testFolder();
 const outside = path.join(root, 'outside');

@@ -12,11 +12,11 @@ import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import { rebuildRefund } from '#refunds/rebuild-refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
-import { firstPage } from '#testing/first-page.ts';
-import { putRates } from '#testing/rates.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, refundNow } from '#testing/store-payments.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { firstPage } from '#testkit/fixtures/db/first-page.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment, refundNow } from '#testkit/fixtures/payments/store-payments.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

@@ -6,9 +6,9 @@ import { FakeClock } from '#core/clock.ts';
 import { rescheduleUnsigned, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import { type Payment, paymentStatus } from '#payments/payment.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, addStore } from '#testing/store-payments.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment, addStore } from '#testkit/fixtures/payments/store-payments.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

@@ -10,7 +10,7 @@ import {
   type RawAnswer,
   sendRaw,
   startBareServer,
-} from '#testing/http-kit.ts';
+} from '#testkit/apis/http-kit.ts';
 
 let server: BareServer;
 /** The number of times that a route has run. */

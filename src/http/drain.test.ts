@@ -9,7 +9,7 @@ import { isClientGone } from '#core/abort-reason.ts';
 import { answerWith } from '#core/answer.ts';
 import { createDrain, timesLeft } from '#http/drain.ts';
 import type { AnyRoute } from '#http/route.ts';
-import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testkit/apis/http-kit.ts';
 
 /** Longer than a closing server waits for the last requests on its connections. */
 const HELD_UP_MS = 700;

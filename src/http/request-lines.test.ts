@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import Type from 'typebox';
 import { answerWith } from '#core/answer.ts';
 import { createRequestLines } from '#http/request-lines.ts';
-import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testkit/apis/http-kit.ts';
 
 const PING = bareRoute({
   path: '/ping',

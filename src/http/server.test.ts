@@ -14,7 +14,7 @@ import {
   bareSurface,
   GOOD_KEY,
   startBareServer,
-} from '#testing/http-kit.ts';
+} from '#testkit/apis/http-kit.ts';
 
 const Body = Type.Object({ amount: Type.Integer({ minimum: 1 }) });
 

@@ -8,8 +8,8 @@ import { createLongPolls } from '#db/long-polls.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const LONG = 10_000;
 const clock = new FakeClock();

@@ -4,8 +4,13 @@ import { addMs, FakeClock } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { readKey } from '#idempotency/await-answer.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { addMerchant, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import {
+  addMerchant,
+  newRequest,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

@@ -10,10 +10,10 @@ import { selectKey, updateCompleted, updateWaiting } from '#idempotency/key-quer
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { Done } from '#idempotency/run-once-per-key.ts';
 import { findReplay, runOnce } from '#idempotency/run-once-per-key.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { waitingForLocks } from '#testing/open-transactions.ts';
-import { newRequest, openStore, type TestStore } from '#testing/store.ts';
-import { see } from '#testing/store-payments.ts';
+import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

@@ -5,9 +5,9 @@ import { after, before, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { selectKeptBack, selectNewestForeign } from '#settlement/foreign-settlement-queries.ts';
-import { testDatabase } from '#testing/database.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const FOLDER = import.meta.dirname;
 const PASSWORD = 'a long staff passphrase';

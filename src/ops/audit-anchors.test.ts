@@ -12,9 +12,9 @@ import { silentLog } from '#observability/log.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import type { Mail } from '#people/mail-outbox.ts';
 import { readConfig } from '#settings/config.ts';
-import { testDatabase } from '#testing/database.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { startReceiver } from '#testing/webhook-receiver.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 
 const actor = {
   type: 'user',

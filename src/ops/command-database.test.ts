@@ -5,8 +5,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { openCommandDatabase } from '#ops/command-database.ts';
-import { testDatabase } from '#testing/database.ts';
-import { startOutsideChain } from '#testing/outside-chain.ts';
+import { startOutsideChain } from '#testkit/apis/outside-chain.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 test('a command reads the settings of all processes, and needs no key', async () => {
   const { url, close } = await testDatabase();

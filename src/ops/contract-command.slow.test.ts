@@ -27,8 +27,8 @@ import {
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
-import { startRemoteSigner } from '#testing/remote-signer.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startRemoteSigner } from '#testkit/network/remote-signer.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';

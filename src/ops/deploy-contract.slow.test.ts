@@ -30,8 +30,8 @@ import {
   NETWORK_DEFAULTS,
   type NetworkSettings,
 } from '#settlement/network-config.ts';
-import { testDatabase } from '#testing/database.ts';
-import { spawnMain, temporaryDataDir } from '#testing/spawn-network.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { spawnMain, temporaryDataDir } from '#testkit/network/spawn-network.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

@@ -10,9 +10,9 @@ import {
   type MetricsAccess,
 } from '#ops/operational-routes.ts';
 import { createProcessHealth, type ProcessHealth } from '#ops/process-health.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { sendRaw } from '#testing/http-kit.ts';
-import { settling } from '#testing/settling.ts';
+import { sendRaw } from '#testkit/apis/http-kit.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 const TOKEN = 'a-token-of-24-characters';
 

@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { answerWith } from '#core/answer.ts';
 import type { Surface } from '#http/route.ts';
 import { createMetrics } from '#ops/prometheus-metrics.ts';
-import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testing/http-kit.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testkit/apis/http-kit.ts';
 
 const Query = Type.Object({ status: Type.Integer() });
 const PING = bareRoute<typeof Query>({

@@ -11,7 +11,7 @@ import {
 import { durabilitySamples } from '#ops/service-samples.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 let database: TestDatabase;
 

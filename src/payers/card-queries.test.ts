@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { createCard } from '#payers/card.ts';
 import { useUpTaps } from '#payers/card-queries.ts';
 import { createPayer } from '#payers/create-payer.ts';
-import { newUid } from '#testing/card-chip.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { anyAddress, TEST_CARD_KEY } from '#testing/store.ts';
+import { newUid } from '#testkit/fixtures/core/card-chip.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { anyAddress, TEST_CARD_KEY } from '#testkit/fixtures/payments/store.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 

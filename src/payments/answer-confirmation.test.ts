@@ -17,9 +17,9 @@ import {
   playChain,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { eventTypes } from '#testing/store-payments.ts';
-import { blockPayer, cancel, limitPayer } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { eventTypes } from '#testkit/fixtures/payments/store-payments.ts';
+import { blockPayer, cancel, limitPayer } from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 /** More than the 50 USDC from which a payer's first payment needs confirmation. */

@@ -9,8 +9,15 @@ import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { newRequest, openSale, openStore, pay, playChain, type TestStore } from '#testing/store.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import {
+  newRequest,
+  openSale,
+  openStore,
+  pay,
+  playChain,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 import {
   addStore,
   eventTypes,
@@ -18,7 +25,7 @@ import {
   type JsonObject,
   lastSnapshot,
   see,
-} from '#testing/store-payments.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
 
 let clock: FakeClock;
 let store: TestStore;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { atoms } from '#core/money.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
-import { CREATED as NOON, OPEN } from '#testing/intent-situations.ts';
+import { CREATED as NOON, OPEN } from '#testkit/fixtures/payments/intent-situations.ts';
 
 /** The possible problems of a payment, one flag each, in the order of behavior.md 12.1. */
 const NO_FAULTS = {

@@ -2,9 +2,16 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { addIntent, bodyOf, openSale, openStore, pay, type TestStore } from '#testing/store.ts';
-import { addAsked, addPayment } from '#testing/store-payments.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import {
+  addIntent,
+  bodyOf,
+  openSale,
+  openStore,
+  pay,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
+import { addAsked, addPayment } from '#testkit/fixtures/payments/store-payments.ts';
 
 let store: TestStore;
 const clock = new FakeClock();

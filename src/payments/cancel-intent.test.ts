@@ -8,7 +8,7 @@ import type { CancelRequest } from '#payments/cancel-intent.ts';
 import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addIntent,
   addMerchant,
@@ -19,9 +19,9 @@ import {
   pay,
   playChain,
   type TestStore,
-} from '#testing/store.ts';
-import { eventTypes, lastSnapshot, see } from '#testing/store-payments.ts';
-import { cancel as cancelIntent } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { eventTypes, lastSnapshot, see } from '#testkit/fixtures/payments/store-payments.ts';
+import { cancel as cancelIntent } from '#testkit/fixtures/payments/store-requests.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

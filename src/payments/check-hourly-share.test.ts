@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { settling } from '#testing/settling.ts';
+import { tally } from '#testkit/fixtures/core/tally.ts';
 import {
   openSale,
   openStore,
@@ -12,10 +12,10 @@ import {
   settled,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore, storedStatus } from '#testing/store-payments.ts';
-import { answerAsPayer } from '#testing/store-requests.ts';
-import { tally } from '#testing/tally.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addStore, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
+import { answerAsPayer } from '#testkit/fixtures/payments/store-requests.ts';
+import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 const SALE = 2_500_000;
 /** A payment of this amount requires the payer's confirmation. */

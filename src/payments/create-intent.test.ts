@@ -12,9 +12,9 @@ import {
   type DrawnNumber,
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import type { CreateIntent } from '#testing/store.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import type { CreateIntent } from '#testkit/fixtures/payments/store.ts';
 import {
   addMerchant,
   addTerminal,
@@ -22,8 +22,14 @@ import {
   newRequest,
   openStore,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore, eventTypes, lastSnapshot, newCreate, see } from '#testing/store-payments.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import {
+  addStore,
+  eventTypes,
+  lastSnapshot,
+  newCreate,
+  see,
+} from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

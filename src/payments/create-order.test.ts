@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { intentCreator, openStore, type TestStore } from '#testing/store.ts';
-import { addStore, newCreate, see } from '#testing/store-payments.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addStore, newCreate, see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

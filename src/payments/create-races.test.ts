@@ -7,9 +7,9 @@ import { addMs } from '#core/clock.ts';
 import { newId } from '#core/ids.ts';
 import { CommitUnknown, DatabaseUnavailable, openDatabase } from '#db/database.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
-import { holdKey } from '#testing/idempotency-keys.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import type { CreateIntent } from '#testing/store.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
+import type { CreateIntent } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayer,
   bodyOf,
@@ -18,11 +18,11 @@ import {
   pay,
   playChain,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore, newCreate } from '#testing/store-payments.ts';
-import { cancel } from '#testing/store-requests.ts';
-import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { endpointsOf } from '#testing/webhook-endpoints.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addStore, newCreate } from '#testkit/fixtures/payments/store-payments.ts';
+import { cancel } from '#testkit/fixtures/payments/store-requests.ts';
+import { endpointsOf } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
 import { countEndpointsLocked, insertEndpoint } from '#webhooks/endpoint-queries.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 

@@ -7,7 +7,7 @@ import {
   paymentError,
 } from '#payments/decline-codes.ts';
 import { renderIntent } from '#payments/render.ts';
-import { OPEN } from '#testing/intent-situations.ts';
+import { OPEN } from '#testkit/fixtures/payments/intent-situations.ts';
 
 const AT = new Date('2026-10-01T12:00:00Z');
 const JARGON = /chain|token|allowance|intent|credential|settle|policy|usdc|[_{}]/i;

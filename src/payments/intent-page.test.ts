@@ -5,7 +5,7 @@ import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
 import { INTENT_STATUSES } from '#payments/intent-rows.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const TENANT = { accountId: 'acct_a', livemode: false };
 const NOW = new Date('2026-10-01T12:00:00.000Z');

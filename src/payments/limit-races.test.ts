@@ -3,8 +3,13 @@ import { after, before, describe, test } from 'node:test';
 import { addMs, type FakeClock } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
-import { waitingForLocks } from '#testing/open-transactions.ts';
-import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
+import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { tally } from '#testkit/fixtures/core/tally.ts';
+import {
+  inParallel,
+  openRaceCourse,
+  type RaceCourse,
+} from '#testkit/fixtures/payments/race-course.ts';
 import {
   addIntent,
   addPayer,
@@ -16,10 +21,14 @@ import {
   settled,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore } from '#testing/store-payments.ts';
-import { answerAsPayer, limitPayer, mintToken, setRiskRules } from '#testing/store-requests.ts';
-import { tally } from '#testing/tally.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addStore } from '#testkit/fixtures/payments/store-payments.ts';
+import {
+  answerAsPayer,
+  limitPayer,
+  mintToken,
+  setRiskRules,
+} from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 /** A payer's first payment of this amount requires the payer's confirmation. */

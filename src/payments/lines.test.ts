@@ -6,9 +6,15 @@ import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLine } from '#prices/check-asked-lines.ts';
-import { putRates } from '#testing/rates.ts';
-import { intentCreator, openStore, type TestStore } from '#testing/store.ts';
-import { addStore, lastSnapshot, newCreate, payNow, see } from '#testing/store-payments.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import {
+  addStore,
+  lastSnapshot,
+  newCreate,
+  payNow,
+  see,
+} from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

@@ -3,10 +3,10 @@ import { after, before, test } from 'node:test';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
-import { firstPage } from '#testing/first-page.ts';
-import { addLocation, moveTerminal } from '#testing/locations.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, refundNow } from '#testing/store-payments.ts';
+import { firstPage } from '#testkit/fixtures/db/first-page.ts';
+import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment, refundNow } from '#testkit/fixtures/payments/store-payments.ts';
 
 let store: TestStore;
 before(async () => {

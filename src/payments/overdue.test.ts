@@ -10,14 +10,14 @@ import {
   pay,
   playChain,
   type TestStore,
-} from '#testing/store.ts';
+} from '#testkit/fixtures/payments/store.ts';
 import {
   eventTypes,
   findPayment,
   settleAfterDecline,
   storedStatus,
-} from '#testing/store-payments.ts';
-import { cancel } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
+import { cancel } from '#testkit/fixtures/payments/store-requests.ts';
 
 /**
  * The database rounds to milliseconds, so a stored `now()` may be half a millisecond in the future.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { selectPayLink } from '#payments/pay-link-queries.ts';
-import { addTestPayment } from '#testing/api-objects.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { addTestMerchant } from '#testing/merchants.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 
 let database: TestDatabase;
 

@@ -7,7 +7,7 @@ import { atoms } from '#core/money.ts';
 import { batchTerms } from '#payments/pay.ts';
 import type { PayItem } from '#payments/pay-batch-state.ts';
 import { payBatch } from '#payments/pay-taps-together.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addPayer,
   type Counter,
@@ -16,9 +16,9 @@ import {
   openStore,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore } from '#testing/store-payments.ts';
-import { limitPayer, mintToken, setRiskRules } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addStore } from '#testkit/fixtures/payments/store-payments.ts';
+import { limitPayer, mintToken, setRiskRules } from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const AMOUNT = 2_500_000;

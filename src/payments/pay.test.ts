@@ -22,9 +22,9 @@ import {
   settled,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { addStore, eventTypes } from '#testing/store-payments.ts';
-import { blockPayer, limitPayer, setRiskRules } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addStore, eventTypes } from '#testkit/fixtures/payments/store-payments.ts';
+import { blockPayer, limitPayer, setRiskRules } from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 

@@ -31,7 +31,7 @@ import {
   PAID,
   PROCESSING,
   SUCCEEDED,
-} from '#testing/intent-situations.ts';
+} from '#testkit/fixtures/payments/intent-situations.ts';
 
 type CommandName = keyof typeof COMMANDS;
 

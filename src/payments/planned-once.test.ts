@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
-import { firstPage } from '#testing/first-page.ts';
-import { openSale, openStore, payAndSettle, summaryOf, type TestStore } from '#testing/store.ts';
+import { firstPage } from '#testkit/fixtures/db/first-page.ts';
+import {
+  openSale,
+  openStore,
+  payAndSettle,
+  summaryOf,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 before(async () => {

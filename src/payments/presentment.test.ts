@@ -9,9 +9,14 @@ import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Quote, quote } from '#prices/quote-price.ts';
-import { putRates } from '#testing/rates.ts';
-import { intentCreator, newRequest, openStore, type TestStore } from '#testing/store.ts';
-import { lastSnapshot, newCreate, payNow, see } from '#testing/store-payments.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import {
+  intentCreator,
+  newRequest,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
+import { lastSnapshot, newCreate, payNow, see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

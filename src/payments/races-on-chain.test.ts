@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import type { RelayerWorld } from '#testing/relayer-world.ts';
-import { PULLED } from '#testing/sale-amounts.ts';
-import { addIntent, addPayer, pay, summaryOf, type TestStore } from '#testing/store.ts';
-import { cancel, mintToken } from '#testing/store-requests.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import {
+  addIntent,
+  addPayer,
+  pay,
+  summaryOf,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
+import { cancel, mintToken } from '#testkit/fixtures/payments/store-requests.ts';
+import type { RelayerWorld } from '#testkit/fixtures/settlement/relayer-world.ts';
 
 /** The races of races.test.ts, but with a real contract, node and relayer. */
 

@@ -3,7 +3,12 @@ import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, type FakeClock } from '#core/clock.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
-import { inParallel, openRaceCourse, type RaceCourse } from '#testing/race-course.ts';
+import { tally } from '#testkit/fixtures/core/tally.ts';
+import {
+  inParallel,
+  openRaceCourse,
+  type RaceCourse,
+} from '#testkit/fixtures/payments/race-course.ts';
 import {
   addIntent,
   addPayer,
@@ -18,10 +23,12 @@ import {
   settled,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { storedStatus } from '#testing/store-payments.ts';
-import { answerAsPayer, cancel as cancelIntent } from '#testing/store-requests.ts';
-import { tally } from '#testing/tally.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
+import {
+  answerAsPayer,
+  cancel as cancelIntent,
+} from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 

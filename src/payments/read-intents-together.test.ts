@@ -4,7 +4,12 @@ import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
-import { addIntent, addMerchant, openStore, type TestStore } from '#testing/store.ts';
+import {
+  addIntent,
+  addMerchant,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
 let store: TestStore;

@@ -6,8 +6,14 @@ import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import { newRequest, openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, addStore, eventTypes, newCreate, see } from '#testing/store-payments.ts';
+import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  newCreate,
+  see,
+} from '#testkit/fixtures/payments/store-payments.ts';
 
 let shared: TestStore;
 let store: TestStore;

@@ -13,7 +13,7 @@ import {
   pay,
   playChain,
   type TestStore,
-} from '#testing/store.ts';
+} from '#testkit/fixtures/payments/store.ts';
 import {
   addAsked,
   addStore,
@@ -22,7 +22,7 @@ import {
   lastSnapshot,
   newCreate,
   storedStatus,
-} from '#testing/store-payments.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
 
 let clock: FakeClock;
 let store: TestStore;

@@ -13,7 +13,7 @@ import {
   playChain,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
+} from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
   addStore,
@@ -22,8 +22,12 @@ import {
   newCreate,
   see,
   settleAfterDecline,
-} from '#testing/store-payments.ts';
-import { answerAsPayer, limitPayer, setRiskRules } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
+import {
+  answerAsPayer,
+  limitPayer,
+  setRiskRules,
+} from '#testkit/fixtures/payments/store-requests.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const SALE = 2_500_000;

@@ -3,7 +3,6 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { NetworkState } from '#settlement/network-readiness.ts';
-import { settling } from '#testing/settling.ts';
 import {
   bodyOf,
   newRequest,
@@ -14,9 +13,13 @@ import {
   playChain,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { addPayment, see, storedStatus } from '#testing/store-payments.ts';
-import { answerAsPayer, refund as requestRefund } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addPayment, see, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
+import {
+  answerAsPayer,
+  refund as requestRefund,
+} from '#testkit/fixtures/payments/store-requests.ts';
+import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 const SETTLES: NetworkState = { settles: true, reasons: [] };
 const NO_WORKER: NetworkState = { settles: false, reasons: ['no_worker'] };

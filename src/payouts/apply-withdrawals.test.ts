@@ -5,10 +5,15 @@ import { FakeClock } from '#core/clock.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
-import { addWithdrawal } from '#testing/healthy-store.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { addPayment, addStore, eventTypes, playRefunds } from '#testing/store-payments.ts';
-import { refund } from '#testing/store-requests.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import {
+  addPayment,
+  addStore,
+  eventTypes,
+  playRefunds,
+} from '#testkit/fixtures/payments/store-payments.ts';
+import { refund } from '#testkit/fixtures/payments/store-requests.ts';
+import { addWithdrawal } from '#testkit/simulation/healthy-store.ts';
 
 let shared: TestStore;
 let store: TestStore;

@@ -13,9 +13,9 @@ import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { availableBalance, sell as sellFor, untilPaidOut } from '#testing/payouts.ts';
-import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { availableBalance, sell as sellFor, untilPaidOut } from '#testkit/apis/payouts.ts';
+import { addMerchant, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 /** The chain is real; the account's test clock advances the days. */
 

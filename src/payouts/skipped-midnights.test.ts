@@ -5,8 +5,8 @@ import { dayAfter, dayIn, dayStart, wallTime } from '#core/calendar.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { addMerchant, TEST_ID_KEY } from '#testing/store.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { addMerchant, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 /** Each day and week has one statement and one payout, also where clocks change at midnight. */
 

@@ -3,9 +3,9 @@ import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { withdraw } from '#payouts/withdraw-once-per-key.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { availableBalance, sell, untilPaidOut } from '#testing/payouts.ts';
-import { newRequest } from '#testing/store.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { availableBalance, sell, untilPaidOut } from '#testkit/apis/payouts.ts';
+import { newRequest } from '#testkit/fixtures/payments/store.ts';
 
 let ground: PayGround;
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { takeAttempt, takeGuess } from '#people/attempt-limits.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const ALLOWANCE = { attempts: 2, windowMs: 600_000 };
 const now = new FakeClock().now();

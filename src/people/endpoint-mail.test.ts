@@ -7,7 +7,7 @@ import { localWakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
-import { testDatabase } from '#testing/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 test('owners get a mail when the service disables their endpoint, with the reason', async (t) => {
   const { db, close } = await testDatabase(2);

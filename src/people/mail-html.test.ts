@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mailHtml } from '#people/mail-html.ts';
 import { type Mail, smtpMailer } from '#people/mail-outbox.ts';
-import { startMailServer } from '#testing/mail-server.ts';
+import { startMailServer } from '#testkit/network/mail-server.ts';
 
 const LINK = 'https://tapline.test/dashboard/invitation#token=a&b';
 

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { checkPassword, verifyPassword } from '#people/passwords.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, PASSWORD, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 const EMAIL = 'owner@breached.test';
 /** Passwords from the list, plain or with a year, capitals, digits or a punctuation mark added. */

@@ -9,8 +9,12 @@ import { selectRates } from '#prices/rate-queries.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher } from '#prices/refresh-rates.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type Answerer,
+  startReceiver,
+  type TestReceiver,
+} from '#testkit/network/webhook-receiver.ts';
 
 let database: TestDatabase;
 let db: Database;

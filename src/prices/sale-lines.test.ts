@@ -9,7 +9,7 @@ import {
   taxTable,
   withDiscountInLines,
 } from '#prices/sale-lines.ts';
-import { createRandom } from '#testing/random.ts';
+import { createRandom } from '#testkit/fixtures/core/random.ts';
 
 function line(change: Partial<LineItem>): LineItem {
   const coffee = { name: 'Coffee', quantity: 1, unit_amount: 250 };

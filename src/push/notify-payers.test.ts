@@ -6,10 +6,10 @@ import { notifyPayers } from '#push/notify-payers.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import { openStore, settled, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openStore, settled, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

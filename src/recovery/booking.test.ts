@@ -16,7 +16,14 @@ import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantNumberOf } from '#settlement/contract-versions.ts';
-import { addIntent, addPayer, newRequest, openStore, pay, type TestStore } from '#testing/store.ts';
+import {
+  addIntent,
+  addPayer,
+  newRequest,
+  openStore,
+  pay,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
   addStore,
@@ -24,8 +31,8 @@ import {
   findPayment,
   playRefunds,
   see,
-} from '#testing/store-payments.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 /** Later than any timestamp in these tests. */
 const LATER = new Date('2100-01-01T00:00:00Z');

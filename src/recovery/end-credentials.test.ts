@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openShift, selectShift } from '#accounts/shift-rows.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import { addPayer, openStore, type TestStore } from '#testing/store.ts';
+import { addPayer, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const LOSS = new Date('2030-06-01T12:00:00Z');
 const EARLIER = new Date('2030-06-01T11:00:00Z');

@@ -11,10 +11,14 @@ import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { storedProof } from '#settlement/settled/payment-proof.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { startTestNetwork, type TestMerchant, type TestNetwork } from '#testing/test-network.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import {
+  startTestNetwork,
+  type TestMerchant,
+  type TestNetwork,
+} from '#testkit/network/test-network.ts';
 
 /** The contract's numbers have 64 bits, unsigned: one bit more than a bigint column. */
 const ABOVE_COLUMN = 2n ** 63n;

@@ -8,8 +8,8 @@ import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { firstPage } from '#testing/first-page.ts';
-import { newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { firstPage } from '#testkit/fixtures/db/first-page.ts';
+import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
   addStore,
@@ -19,8 +19,8 @@ import {
   lastSnapshot,
   playRefunds,
   see,
-} from '#testing/store-payments.ts';
-import { refund } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
+import { refund } from '#testkit/fixtures/payments/store-requests.ts';
 
 let clock: FakeClock;
 let store: TestStore;

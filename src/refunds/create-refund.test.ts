@@ -8,8 +8,15 @@ import { refundReference } from '#core/ids.ts';
 import { type Payment, paymentStatus } from '#payments/payment.ts';
 import type { RefundRequest } from '#refunds/create-refund.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
-import { putRates } from '#testing/rates.ts';
-import { addMerchant, addTerminal, newRequest, openStore, type TestStore } from '#testing/store.ts';
+import { tally } from '#testkit/fixtures/core/tally.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import {
+  addMerchant,
+  addTerminal,
+  newRequest,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
   addStore,
@@ -19,9 +26,8 @@ import {
   playRefunds,
   type Seen,
   see,
-} from '#testing/store-payments.ts';
-import { refund as requestRefund } from '#testing/store-requests.ts';
-import { tally } from '#testing/tally.ts';
+} from '#testkit/fixtures/payments/store-payments.ts';
+import { refund as requestRefund } from '#testkit/fixtures/payments/store-requests.ts';
 
 let clock: FakeClock;
 let store: TestStore;

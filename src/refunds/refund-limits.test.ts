@@ -6,7 +6,7 @@ import { addMs } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { type Payment, paymentStatus, totalCharged } from '#payments/payment.ts';
 import { checkAccountRules, decideAmount, refundable } from '#refunds/refund-limits.ts';
-import { PAYMENT_ROW, UNTIL } from '#testing/payment-row.ts';
+import { PAYMENT_ROW, UNTIL } from '#testkit/fixtures/payments/payment-row.ts';
 
 function payment({
   amount,

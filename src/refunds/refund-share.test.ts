@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { isRefusal } from '#core/answer.ts';
 import { atoms, ZERO } from '#core/money.ts';
 import { type AskedAmount, decideShare, type Earlier, type Share } from '#refunds/refund-share.ts';
-import { PAYMENT_ROW } from '#testing/payment-row.ts';
+import { PAYMENT_ROW } from '#testkit/fixtures/payments/payment-row.ts';
 
 /** A sale: atoms and minor units, including the tip. */
 interface Sale {

@@ -15,9 +15,9 @@ import { saveStates } from '#payments/save-intent-steps.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { insertRefund, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { COMMANDS } from '#testing/intent-situations.ts';
-import { TEST_RECEIPTS } from '#testing/store.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { COMMANDS } from '#testkit/fixtures/payments/intent-situations.ts';
+import { TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 
 /**
  * The file has a line per row of an earlier release: the row, the object that the release rendered

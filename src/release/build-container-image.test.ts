@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { buildRoot, whyNoRoot } from '#release/build-container-image.ts';
 import { git } from '#release/git.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const run = promisify(execFile);
 const DOCKERFILE = `FROM base

@@ -28,7 +28,7 @@ test('the build sees the files of .dockerignore, and no others', async () => {
   }
   for (const file of [
     ...['test/run.ts', 'README.md', '.env', 'python/test_tapline.py', 'src/core/money.test.ts'],
-    ...['sdk/node_modules/x/index.js', 'src/testing/api.ts', 'deploy/container/worker.env'],
+    ...['sdk/node_modules/x/index.js', 'testkit/apis/api.ts', 'deploy/container/worker.env'],
     ...['contracts/cache/x', 'package.json.old'],
   ]) {
     assert(!isSeen(file), file);

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { git } from '#release/git.ts';
 import { listFiles } from '#release/manifest-and-checksums.ts';
 import { readTree } from '#release/release-tree.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 /**
  * Tests what `npm run release` refuses and what it lists. test/long/release.test.ts makes a whole

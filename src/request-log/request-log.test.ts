@@ -8,7 +8,7 @@ import {
   selectRequest,
   selectRequests,
 } from '#request-log/request-log-queries.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 let api: TestApi;
 

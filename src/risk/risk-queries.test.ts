@@ -12,9 +12,9 @@ import {
   selectPayerActivities,
   selectRiskSettings,
 } from '#risk/risk-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { addTestMerchant } from '#testing/merchants.ts';
-import { underWay } from '#testing/open-transactions.ts';
+import { underWay } from '#testkit/fixtures/core/open-transactions.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const ADDRESS = '0x1111111111111111111111111111111111111111';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Hex, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { startChainNode } from './chain-node.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, freePort, isRunning, waitUntil } from './find-and-stop-processes.ts';

@@ -3,7 +3,7 @@ import * as fs from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { openDataFolder } from './data-folder.ts';
 import { startInstance } from './instance-for-tests.ts';
 

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { createChainSaver } from './chain-state.ts';
 import { openDataFolder } from './data-folder.ts';
 import { waitUntil } from './find-and-stop-processes.ts';

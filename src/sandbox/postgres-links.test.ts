@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { postgresPrograms } from '#sandbox/postgres-cluster.ts';
 import { ensureLibraryLinks } from '#sandbox/postgres-links.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const INSTALLED = join(dirname(postgresPrograms().postgres), '..', '..');
 

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, isRunning, waitUntil } from './find-and-stop-processes.ts';
 import { startInstance } from './instance-for-tests.ts';

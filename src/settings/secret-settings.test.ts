@@ -7,7 +7,7 @@ import { stderrLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
 import { secretValues } from '#settings/secret-settings.ts';
 import type { Env } from '#settings/setting-names.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const hex = (digit: string, length: number) => `0x${digit.repeat(length)}`;
 

@@ -4,7 +4,7 @@ import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
 import { keepCell, requireCell } from '#settlement/database-cell.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const database = databaseForTests();
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { DEPLOY_WITHIN_MS, selectDeployment } from '#settlement/deployment-queries.ts';
-import { testDatabase } from '#testing/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 test('a deployment that no worker sent in time is late, unless its block was undone', async (t) => {
   const { db, close } = await testDatabase();

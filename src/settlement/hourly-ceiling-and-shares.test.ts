@@ -10,7 +10,7 @@ import {
   watchReadiness,
 } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const WELL = {
   reasons: [],

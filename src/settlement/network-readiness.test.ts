@@ -11,9 +11,13 @@ import {
   watchReadiness,
 } from '#settlement/network-readiness.ts';
 import { upsertReport, type WorkerReport, workersDeploy } from '#settlement/readiness-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { type OddWorld, startOddWorld, switchContract } from '#testing/relayer-scene.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import {
+  type OddWorld,
+  startOddWorld,
+  switchContract,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
 
 const WELL: WorkerReport = {
   reasons: [],

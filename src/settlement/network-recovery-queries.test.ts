@@ -10,7 +10,7 @@ import {
   takeRecovery,
 } from '#settlement/network-recovery-queries.ts';
 import { selectCompared } from '#settlement/reconciliation/reconcile-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const LEASE_MS = 60_000;
 

@@ -8,8 +8,8 @@ import {
   raiseSettlementNumbers,
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 const MILLION = 1_048_576n;
 /** The distance by which numbers are at least raised. */

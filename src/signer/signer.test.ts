@@ -30,8 +30,8 @@ import { checkSigner, readRemoteKey, signerOf } from '#settlement/remote-signer.
 import { serveSigner } from '#signer/serve-signer.ts';
 import { readSettings } from '#signer/signer-settings.ts';
 import { FUNCTIONS } from '#signer/signing-rules.ts';
-import { sendRaw } from '#testing/http-kit.ts';
-import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { sendRaw } from '#testkit/apis/http-kit.ts';
+import { type ScriptedNode, startScriptedNode } from '#testkit/network/scripted-node.ts';
 import { WATCH_GAS } from '#watch/pause-contract.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 

@@ -19,11 +19,14 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock-calls.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementCall } from '#testing/test-network.ts';
-import { watchTheft } from '#testing/theft.ts';
-import { signProposal } from '#testing/wallet-consents.ts';
+import { signProposal } from '#testkit/fixtures/payers/wallet-consents.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { watchTheft } from '#testkit/fixtures/settlement/theft.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { settlementCall } from '#testkit/network/test-network.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';
 

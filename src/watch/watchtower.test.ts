@@ -27,15 +27,18 @@ import {
 import type { ForeignMovements } from '#settlement/foreign-settlement-queries.ts';
 import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
-import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { addAccount } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { startRemoteSigner } from '#testing/remote-signer.ts';
-import { settlementCall, type TestMerchant } from '#testing/test-network.ts';
-import { signProposal } from '#testing/wallet-consents.ts';
+import { signProposal } from '#testkit/fixtures/payers/wallet-consents.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { addAccount } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import type { ProviderAnswer, ProviderCall } from '#testkit/network/back-ends.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { startRemoteSigner } from '#testkit/network/remote-signer.ts';
+import { settlementCall, type TestMerchant } from '#testkit/network/test-network.ts';
 import { carryOut, checkCoin } from '#watch/pause-contract.ts';
 import { type FoundPast, lookOnce, openMemory, type WatchDeps } from '#watch/watchtower.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import fastify from 'fastify';
 import { StartError } from '#core/start-error.ts';
 import { readWalletConnectSettings } from '#settings/walletconnect-settings.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { addWalletConnect, walletConnectOf } from '#web/serve-apps.ts';
 
 const ID = '0123456789abcdef'.repeat(2);

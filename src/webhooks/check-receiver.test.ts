@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { addEndpoint, deliveriesOf } from '#testing/webhook-endpoints.ts';
-import { type Received, startReceiver } from '#testing/webhook-receiver.ts';
-import { openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { addEndpoint, deliveriesOf } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { type Received, startReceiver } from '#testkit/network/webhook-receiver.ts';
 import { checkReceiver } from '#webhooks/check-receiver.ts';
 
 const TOLERANCE_S = 300;

@@ -8,7 +8,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { type Network, openTransport } from '#webhooks/connect-to-receivers.ts';
 import type { Reply } from '#webhooks/http-exchange.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';

@@ -3,9 +3,14 @@ import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  eventually,
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 import { storeDeliveryDays } from '#webhooks/count-deliveries-by-day.ts';
 import { replayStep, startReplay } from '#webhooks/replay.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';

@@ -6,16 +6,24 @@ import { after, before, describe, type TestContext, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
-import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { addEndpoint, deliveriesOf } from '#testing/webhook-endpoints.ts';
-import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
+import { addEndpoint, deliveriesOf } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { drainDeliveries, writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  eventually,
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { claimEndpoints, fetchDue, recordResults } from '#webhooks/delivery-queue-queries.ts';
 import type { DeliveryStatus } from '#webhooks/delivery-tables.ts';
 
-const WORKER_PROCESS = path.join(import.meta.dirname, '../testing/webhook-worker-process.ts');
+const WORKER_PROCESS = path.join(
+  import.meta.dirname,
+  '../../testkit/fixtures/webhooks/webhook-worker-process.ts',
+);
 
 let shared: WebhookBench;
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { addMs } from '#core/clock.ts';
-import { underWay } from '#testing/open-transactions.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { openBench, type WebhookBench } from '#testing/webhooks.ts';
+import { underWay } from '#testkit/fixtures/core/open-transactions.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
 import {
   claimEndpoints,
   fetchDue,

@@ -4,15 +4,19 @@ import { Webhook } from 'standardwebhooks';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
-import { accepted } from '#testing/accepted.ts';
-import { constructEvent } from '#testing/stripe-webhooks.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   addEndpoint,
   openReceivingAccount,
   setEndpointStatus,
-} from '#testing/webhook-endpoints.ts';
-import { drainDeliveries, writeTestEvents } from '#testing/webhook-events.ts';
-import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { drainDeliveries, writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { renderEndpoint } from '#webhooks/endpoint-rules.ts';

@@ -9,11 +9,15 @@ import {
   dueOf,
   openReceivingAccount,
   setEndpointStatus,
-} from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { leaseGivenBack, workerLooked } from '#testing/webhook-looks.ts';
-import { type Answerer, startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { eventually, openBench, type WebhookBench } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import { leaseGivenBack, workerLooked } from '#testkit/fixtures/webhooks/webhook-looks.ts';
+import { eventually, openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import {
+  type Answerer,
+  startReceiver,
+  type TestReceiver,
+} from '#testkit/network/webhook-receiver.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import type { DeliveryRow, DeliveryStatus } from '#webhooks/delivery-tables.ts';
 import { selectEndpoint } from '#webhooks/endpoint-queries.ts';

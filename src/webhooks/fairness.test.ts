@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { type Answerer, startReceiver } from '#testing/webhook-receiver.ts';
-import { openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
+import { type Answerer, startReceiver } from '#testkit/network/webhook-receiver.ts';
 import { removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 /** The size of the backlog; the long run has more (test/long/budgets.test.ts). */

@@ -2,16 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs, FakeClock } from '#core/clock.ts';
-import { accepted } from '#testing/accepted.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import {
   addEndpoint,
   dueOf,
   openReceivingAccount,
   setEndpointStatus,
-} from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import type { TestReceiver } from '#testing/webhook-receiver.ts';
-import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import {
+  eventually,
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
+import type { TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import {
   expandTypes,
   getReplay,

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
-import { accepted } from '#testing/accepted.ts';
-import { constructEvent } from '#testing/stripe-webhooks.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   addEndpoint,
   deliveriesOf,
   openReceivingAccount,
   setEndpointStatus,
-} from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { workerLooked } from '#testing/webhook-looks.ts';
-import { eventually, openBench, type WebhookBench, withNewAccount } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import { workerLooked } from '#testkit/fixtures/webhooks/webhook-looks.ts';
+import {
+  eventually,
+  openBench,
+  type WebhookBench,
+  withNewAccount,
+} from '#testkit/fixtures/webhooks/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { selectDelivery } from '#webhooks/delivery-queries.ts';
 import { renderDelivery } from '#webhooks/delivery-tables.ts';

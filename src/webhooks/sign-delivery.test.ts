@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { constructEvent } from '#testing/stripe-webhooks.ts';
+import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import { newSigningSecret, sign, signingKey } from '#webhooks/sign-delivery.ts';
 
 const body = Buffer.from('{"id":"evt_1","object":"event","label":"Zürich €"}');

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { createCard } from '#payers/card.ts';
 import { cardKey } from '#settings/config.ts';
-import { createTestIntent, TEST_SECRET, type TestApi } from '#testing/api.ts';
-import { type Endpoint, testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
-import { addPayer } from '#testing/store.ts';
+import { createTestIntent, TEST_SECRET, type TestApi } from '#testkit/apis/api.ts';
+import { type Endpoint, testEndpoint, wrongBody, wrongIds } from '#testkit/apis/endpoint.ts';
+import { addPayer } from '#testkit/fixtures/payments/store.ts';
 
 const BASE = '/v1/test_helpers';
 const NOBODY = 'pi_01QzXo0KcV5sVQ2pWm8Tn3';

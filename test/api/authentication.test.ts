@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestApi, type TestApi } from '#testing/api.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 let api: TestApi;
 

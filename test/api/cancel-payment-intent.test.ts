@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTestIntent } from '#testing/api.ts';
-import { addTestPayment } from '#testing/api-objects.ts';
-import { testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, wrongBody, wrongIds } from '#testkit/apis/endpoint.ts';
 
 const path = (id: string) => `/v1/payment_intents/${id}/cancel`;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { createTestIntent } from '#testing/api.ts';
-import { testEndpoint, wrongBody, wrongIds } from '#testing/endpoint.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
+import { testEndpoint, wrongBody, wrongIds } from '#testkit/apis/endpoint.ts';
 
 const path = (id: string) => `/v1/payment_intents/${id}/confirm`;
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import { testEndpoint, wrongBody } from '#testing/endpoint.ts';
-import { putRates } from '#testing/rates.ts';
+import { testEndpoint, wrongBody } from '#testkit/apis/endpoint.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
 
 const PATH = '/v1/payment_intents';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import { testEndpoint, wrongBody } from '#testing/endpoint.ts';
+import { LOCAL_WEBHOOKS } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, wrongBody } from '#testkit/apis/endpoint.ts';
 
 const URL_OF_OURS = 'http://127.0.0.1:8080/hooks';
 

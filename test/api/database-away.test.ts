@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Answered, createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
-import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { type Answered, createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
 
 let api: TestApi;
 let wire: TcpProxy;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
-import { addTestPayment } from '#testing/api-objects.ts';
+import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
 
 let api: TestApi;
 

@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { buildApi } from '#app/api-role.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
-import { addTestPayment } from '#testing/api-objects.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
 
 /** Two nodes that do not notify each other, so each relies on its cache of key rows. */
 let api: TestApi;

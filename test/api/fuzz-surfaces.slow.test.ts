@@ -4,11 +4,17 @@ import { declaredRoutes } from '#app/declared-routes.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
 import { tagToken } from '#terminals/tag-url.ts';
-import type { TestApi } from '#testing/api.ts';
-import { caller } from '#testing/api-client.ts';
-import { documentOf, knownObjects, runFuzz, spared, startFuzzedApi } from '#testing/fuzz-run.ts';
-import { TEST_ID_KEY } from '#testing/store.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import type { TestApi } from '#testkit/apis/api.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
+import {
+  documentOf,
+  knownObjects,
+  runFuzz,
+  spared,
+  startFuzzedApi,
+} from '#testkit/simulation/fuzz-run.ts';
 
 /** Requests per API; `FUZZ_REQUESTS` sets another number. The merchant API has its own test. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
-import { createTestIntent, type TestApi } from '#testing/api.ts';
-import { addTestEndpoint, newestEvent } from '#testing/api-objects.ts';
-import type { KnownIds } from '#testing/fuzz.ts';
-import { knownObjects, runFuzz, spared, startFuzzedApi } from '#testing/fuzz-run.ts';
-import { addPayer } from '#testing/store.ts';
+import { createTestIntent, type TestApi } from '#testkit/apis/api.ts';
+import { addTestEndpoint, newestEvent } from '#testkit/apis/api-objects.ts';
+import { addPayer } from '#testkit/fixtures/payments/store.ts';
+import type { KnownIds } from '#testkit/simulation/fuzz.ts';
+import { knownObjects, runFuzz, spared, startFuzzedApi } from '#testkit/simulation/fuzz-run.ts';
 
 /** Number of requests; `FUZZ_REQUESTS` sets another. The long run sends 50,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);

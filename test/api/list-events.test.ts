@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTestIntent } from '#testing/api.ts';
-import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testkit/apis/endpoint.ts';
 
 const api = testEndpoint({
   name: 'GET /v1/events',

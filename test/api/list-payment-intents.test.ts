@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type AnswerBody, createTestIntent, readAllPages } from '#testing/api.ts';
-import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+import { type AnswerBody, createTestIntent, readAllPages } from '#testkit/apis/api.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testkit/apis/endpoint.ts';
 
 const PATH = '/v1/payment_intents';
 

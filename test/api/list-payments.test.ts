@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addTestPayment } from '#testing/api-objects.ts';
-import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testkit/apis/endpoint.ts';
 
 const ids: string[] = [];
 let intentId = '';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { Loop } from '#core/background-loop.ts';
-import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
-import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
+import { addTestPayment, keepRefunding } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testkit/apis/endpoint.ts';
 
 let chain: Loop;
 let payment = '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint, WRONG_DATES, wrongPages } from '#testing/endpoint.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { testEndpoint, WRONG_DATES, wrongPages } from '#testkit/apis/endpoint.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 const api = testEndpoint({
   name: 'GET /v1/request_log',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint, wrongPages, wrongParameter } from '#testing/endpoint.ts';
+import { testEndpoint, wrongPages, wrongParameter } from '#testkit/apis/endpoint.ts';
 
 const api = testEndpoint({
   name: 'GET /v1/terminals',

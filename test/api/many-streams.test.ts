@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTestIntent, startTestApi } from '#testing/api.ts';
-import { heard, openEventStream } from '#testing/event-stream.ts';
+import { createTestIntent, startTestApi } from '#testkit/apis/api.ts';
+import { heard, openEventStream } from '#testkit/network/event-stream.ts';
 
 const KEYS = 20;
 const STREAMS_OF_KEY = 20;

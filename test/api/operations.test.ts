@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
 import { buildApi } from '#app/api-role.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testing/api.ts';
+import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 let api: TestApi;
 

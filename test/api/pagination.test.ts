@@ -7,7 +7,7 @@ import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectEvents, selectEventsOfTypes } from '#events/event-queries.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
 import { selectRequests } from '#request-log/request-log-queries.ts';
-import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testing/api.ts';
+import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testkit/apis/api.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller, Reply } from '#testing/api-client.ts';
-import { keepRefunding } from '#testing/api-objects.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { openStore, type TestStore } from '#testing/store.ts';
-import { addPayment } from '#testing/store-payments.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import { keepRefunding } from '#testkit/apis/api-objects.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment } from '#testkit/fixtures/payments/store-payments.ts';
 
 /**
  * Replaces the service's limit of 30 s. The requests below wait for a lock, so all of them exceed

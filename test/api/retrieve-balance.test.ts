@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint, wrongParameter } from '#testing/endpoint.ts';
+import { testEndpoint, wrongParameter } from '#testkit/apis/endpoint.ts';
 
 // On-chain balances are tested with a chain; here the merchant is not registered yet.
 const api = testEndpoint({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createTestIntent } from '#testing/api.ts';
-import { newestEvent } from '#testing/api-objects.ts';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
+import { newestEvent } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, wrongIds } from '#testkit/apis/endpoint.ts';
 
 let id = '';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testEndpoint } from '#testing/endpoint.ts';
+import { testEndpoint } from '#testkit/apis/endpoint.ts';
 
 const KEY = 'order/7 & more';
 const PATH = `/v1/idempotency_keys/${encodeURIComponent(KEY)}`;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createTestIntent } from '#testing/api.ts';
-import { testEndpoint, wrongIds, wrongParameter } from '#testing/endpoint.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
+import { testEndpoint, wrongIds, wrongParameter } from '#testkit/apis/endpoint.ts';
 
 let id = '';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { addTestPayment } from '#testing/api-objects.ts';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, wrongIds } from '#testkit/apis/endpoint.ts';
 
 let id = '';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { addTestPayment, keepRefunding } from '#testing/api-objects.ts';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { addTestPayment, keepRefunding } from '#testkit/apis/api-objects.ts';
+import { testEndpoint, wrongIds } from '#testkit/apis/endpoint.ts';
 
 let id = '';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { testEndpoint, wrongIds } from '#testing/endpoint.ts';
+import { testEndpoint, wrongIds } from '#testkit/apis/endpoint.ts';
 
 testEndpoint({
   name: 'GET /v1/terminals/{id}',

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testing/api.ts';
-import { heard, type OpenedStream, openEventStream } from '#testing/event-stream.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { heard, type OpenedStream, openEventStream } from '#testkit/network/event-stream.ts';
 
 let api: TestApi;
 let other: string;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe } from 'node:test';
 import { present } from '#core/assert.ts';
-import { createTestIntent, type TestApi } from '#testing/api.ts';
-import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
-import { type Endpoint, testEndpoint, wrongIds, wrongPages } from '#testing/endpoint.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { createTestIntent, type TestApi } from '#testkit/apis/api.ts';
+import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testkit/apis/api-objects.ts';
+import { type Endpoint, testEndpoint, wrongIds, wrongPages } from '#testkit/apis/endpoint.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 
 let receiver: TestReceiver;
 let endpointId = '';

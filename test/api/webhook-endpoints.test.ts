@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe } from 'node:test';
-import type { Call, TestApi } from '#testing/api.ts';
-import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testing/api-objects.ts';
+import type { Call, TestApi } from '#testkit/apis/api.ts';
+import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testkit/apis/api-objects.ts';
 import {
   type Endpoint,
   testEndpoint,
   wrongBody,
   wrongIds,
   wrongParameter,
-} from '#testing/endpoint.ts';
+} from '#testkit/apis/endpoint.ts';
 
 const BASE = '/v1/webhook_endpoints';
 const URL_OF_OURS = 'http://127.0.0.1:8080/hooks';

@@ -9,10 +9,10 @@ import { Webhook } from 'standardwebhooks';
 import { sign, verify } from 'tapline/webhooks';
 import { EVENT_TYPES } from '#events/event-types.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
-import { startReceiver } from '#testing/webhook-receiver.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
+import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 import { type JsonObject, PROGRAM, type Ran, runCli, startCli } from './run-cli.ts';
 
 let network: OwnNetwork;

@@ -5,11 +5,11 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { createServer } from 'node:tls';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv } from '#testing/chaos/chaos-process.ts';
-import { type Listening, listen } from '#testing/listen.ts';
-import { type MailServer, startMailServer } from '#testing/mail-server.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
+import { type MailServer, startMailServer } from '#testkit/network/mail-server.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 import { IN_CLONE, runCli } from './run-cli.ts';
 
 const folder = testFolder();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createServer, request } from 'node:http';
 import { after, before, test } from 'node:test';
 import { Tapline } from 'tapline';
-import { listen } from '#testing/listen.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { listen } from '#testkit/network/listen.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 import { passOn } from '../../cli/src/mcp/serve-over-http.ts';
 import {
   checkAnswer,

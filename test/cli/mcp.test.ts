@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Tapline } from 'tapline';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { startReceiver } from '#testing/webhook-receiver.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 import {
   type McpClient,
   MODERN,

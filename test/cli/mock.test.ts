@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { ApiError, OutcomeUnknownError, Tapline } from 'tapline';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { KEY } from '../sdk/scripted-api.ts';
 import { type Running, runCli, startCli } from './run-cli.ts';
 

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { testFolder } from '#testing/test-folder.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { type Env, IN_CLONE, runCli } from './run-cli.ts';
 
 /** A well-formed key is enough, because nothing here verifies it. */

@@ -9,8 +9,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tapline';
 import { sign, verify } from 'tapline/webhooks';
-import { listen } from '#testing/listen.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { listen } from '#testkit/network/listen.ts';
 import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 

@@ -4,12 +4,12 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { hashTypedData, recoverTypedDataAddress, type TypedDataDefinition, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { caller } from '#testing/api-client.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool } from '#testing/tools.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { addTestTerminal } from '../../web/testing/till.ts';
 
 /** Messages for wallets must have the same digest in every signing library. */

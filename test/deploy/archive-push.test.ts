@@ -4,7 +4,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeEach, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 /**
  * Tests the script that passes each machine's log files to pgBackRest

@@ -12,8 +12,8 @@ import { openDataFolder } from '#sandbox/data-folder.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
 import { startPostgres } from '#sandbox/start-postgres.ts';
-import { runPsqlScript } from '#testing/psql-script.ts';
-import { spawnMain } from '#testing/spawn-network.ts';
+import { runPsqlScript } from '#testkit/fixtures/core/psql-script.ts';
+import { spawnMain } from '#testkit/network/spawn-network.ts';
 
 /** Tests the two database roles of compose.yaml in a real PostgreSQL. */
 

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { cidrs } from '#settings/read-setting.ts';
 import { SETTING_NAMES } from '#settings/setting-names.ts';
-import { listen } from '#testing/listen.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { listen } from '#testkit/network/listen.ts';
 
 /** Checks the deployment files as far as that is possible without deploying. */
 
@@ -137,7 +137,7 @@ test('the image has each folder that the service reads', async () => {
   const inImage = new Set([...ignored.matchAll(/^!([^/\n]+)/gm)].map(([, name]) => name));
   const named = new Set<string>();
   for await (const file of glob('src/**/*.ts', { cwd: ROOT })) {
-    if (/\.test\.ts$|^src\/testing\//.test(file)) continue;
+    if (file.endsWith('.test.ts')) continue;
     const text = await readFile(path.join(ROOT, file), 'utf8');
     const up = '../'.repeat(file.split('/').length - 1);
     for (const [, name = ''] of text.matchAll(new RegExp(`'${up}([\\w.-]+)`, 'g'))) named.add(name);

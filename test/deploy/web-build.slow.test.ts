@@ -4,7 +4,7 @@ import { chown, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Debian's `nobody`, which owns no file of the program, like the user of a systemd unit. */

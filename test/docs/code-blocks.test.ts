@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { buildSite } from '#docs/build-docs-site.ts';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 const PACKAGES = ['README.md', 'sdk/README.md', 'x402/README.md', 'reader/README.md'];

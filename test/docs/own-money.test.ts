@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { numberToHex, parseEther } from 'viem';
 import { generatePrivateKey } from 'viem/accounts';
 import { readPayerAccount } from '#settlement/chain/read/payer-balance.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 /** Runs the programs of docs/guides/your-money.md with a chain and without the service. */
 

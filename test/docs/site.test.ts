@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { buildApi } from '#app/api-role.ts';
 import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 /** Compressed with gzip -9, without images. */
 const BUDGET_BYTES = 12_000;

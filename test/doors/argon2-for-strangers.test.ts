@@ -5,9 +5,9 @@ import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { HashGate } from '#people/password-hash-limits.ts';
 import { hashPassword } from '#people/passwords.ts';
-import { addOwner, PASSWORD } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, PASSWORD } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /**
  * The flaw: sign-up, reset and invitation hashed the password before they checked the token, so

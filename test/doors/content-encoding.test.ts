@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** The flaw: a compressed body was read as plain text, because the server decompresses none. */
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 /**
  * The flaw: the live feed continued for minutes after a member was removed or had signed out.

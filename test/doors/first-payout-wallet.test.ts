@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { openDashboardOnChain, signConsent } from '#testing/dashboard-on-chain.ts';
-import type { DashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { startTestNetwork } from '#testing/test-network.ts';
+import { openDashboardOnChain, signConsent } from '#testkit/apis/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { startTestNetwork } from '#testkit/network/test-network.ts';
 
 /**
  * The flaw: an admin alone could choose the wallet of the first payout, without any owner being

@@ -8,7 +8,7 @@ import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
 import { silentLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 
 /** Security headers of every response: pages, data and errors. */
 

@@ -5,7 +5,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { silentLog } from '#observability/log.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import {
   CHAIN_WAIT_MS,
   type DashboardOnChain,
@@ -13,13 +13,13 @@ import {
   sellOnChain,
   signConsent,
   untilLive,
-} from '#testing/dashboard-on-chain.ts';
-import type { DashboardServer } from '#testing/dashboard-server.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { addOwner, addTotp, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { eventually } from '#testing/webhooks.ts';
+} from '#testkit/apis/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**

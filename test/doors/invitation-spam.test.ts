@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { accountInMail } from '#people/account-name-in-mail.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** The flaw: a new account could send 300 emails in 4.5 s, with its name (a URL) in the subject. */
 

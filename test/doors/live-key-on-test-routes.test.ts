@@ -4,8 +4,8 @@ import { after, before, test } from 'node:test';
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner } from '#testing/people.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner } from '#testkit/apis/people.ts';
 
 /** The flaw: with a live key, a test helper read the request body before it answered 404. */
 

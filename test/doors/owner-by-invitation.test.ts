@@ -3,9 +3,16 @@ import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { checkOwnersSettled } from '#people/hold-after-owner-change.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, mailedUrl, PASSWORD, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import {
+  addMember,
+  addOwner,
+  addTotp,
+  mailedUrl,
+  PASSWORD,
+  signInAs,
+} from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /**
  * The flaw: an owner's stolen session cannot withdraw, but it could invite another owner, who sets

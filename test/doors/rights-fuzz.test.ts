@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { ROLES, type Role } from '#people/role-order.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { pathOf } from '#testing/person-routes.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { pathOf } from '#testkit/apis/person-routes.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 /**
  * Sends owners' changes that require a fresh second factor in random order, from each role, with a

@@ -8,9 +8,9 @@ import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { asksOf, isSerious } from '#http/second-factor-by-effect.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 
 /** Tests every declared route × its caller's rights, so new routes are covered automatically. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addTotp, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /**
  * The flaw: guesses were counted per device cookie, and each sign-in issued a new cookie, so 400

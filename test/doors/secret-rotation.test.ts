@@ -5,10 +5,10 @@ import { decrypt, encrypt, withPrevious } from '#core/bearer-secrets.ts';
 import { openIdKey } from '#db/id-key.ts';
 import { reseal, SEALED_COLUMNS } from '#ops/reseal.ts';
 import { readConfig } from '#settings/config.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { addOwner, addTotp, PASSWORD, signInAs } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addTotp, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 /** Rotates the encryption secret while processes serve. */
 

@@ -20,7 +20,7 @@ import {
   type EncodingServer,
   recordDecoders,
   startEncodingServer,
-} from '#testing/encoded-responses.ts';
+} from '#testkit/network/encoded-responses.ts';
 import { DeviceApi } from '../../reader/src/device-api.ts';
 import { receiptText } from '../../reader/src/printing/printer.ts';
 import { findNetwork } from '../../x402/src/payer.ts';
@@ -103,7 +103,7 @@ for (const way of Object.keys(ENCODED) as (keyof typeof ENCODED)[]) {
 
 /** Runs a program that names the decoders that it created. */
 function runRecorded(program: readonly string[]): Promise<string> {
-  const recorder = pathToFileURL(path.join(ROOT, 'src/testing/encoded-responses.ts'));
+  const recorder = pathToFileURL(path.join(ROOT, 'testkit/network/encoded-responses.ts'));
   const preload = `import { recordDecoders } from '${recorder}';
     const all = recordDecoders(); process.on('exit', () => console.log('decoders: ' + all));`;
   const args = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`, ...program];

@@ -8,11 +8,11 @@ import { ID_PREFIXES, type IdKind, newId } from '#core/ids.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers } from '#people/organization-queries.ts';
 import { hasRole, type Role } from '#people/role-order.ts';
-import { addSales } from '#testing/books.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { pathOf } from '#testing/person-routes.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { pathOf } from '#testkit/apis/person-routes.ts';
+import { addSales } from '#testkit/fixtures/payments/books.ts';
 
 /**
  * Sends every GET request of the dashboard (lists, files, totals, search, receipts, request log,

@@ -11,10 +11,10 @@ import { type Address, createTestClient, createWalletClient, http, publicActions
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
 import { present } from '#core/assert.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { readLink, sign } from '#testing/pay-links.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { readLink, sign } from '#testkit/apis/pay-links.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { freePort } from '../../web/testing/free-port.ts';
 import { runCli, startCli } from '../cli/run-cli.ts';

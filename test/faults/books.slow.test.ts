@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { dayAfter } from '#core/calendar.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { caller, type Reply } from '#testing/api-client.ts';
-import { parseJsonl } from '#testing/books.ts';
-import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
-import { totpCode } from '#testing/people.ts';
-import { type PersonAnswer, PersonClient } from '#testing/person-client.ts';
+import { caller, type Reply } from '#testkit/apis/api-client.ts';
+import { totpCode } from '#testkit/apis/people.ts';
+import { type PersonAnswer, PersonClient } from '#testkit/apis/person-client.ts';
+import { parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
 import {
   openRestoreGround,
   persist,
   REST_MS,
   type RestoreGround,
-} from '#testing/restore-ground.ts';
+} from '#testkit/simulation/restore-ground.ts';
 
 /**
  * Tests statements and automatic payouts, with whole processes, while the database is restored,

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type History, toHistories, toText } from '#testing/step-history.ts';
+import { type History, toHistories, toText } from '#testkit/fixtures/settlement/step-history.ts';
 
 // node test/faults/collect-histories.ts <folder of STEP_HISTORY> <file>
 // Selects recorded histories with something new: a phase, an observation, and the next phase and

@@ -3,8 +3,8 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { openRestoreGround } from '#testing/restore-ground.ts';
+import { checkInvariants } from '#testkit/simulation/invariants/invariants.ts';
+import { openRestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /** Taps are refused 10 s after a worker's last heartbeat, so the test taps before that. */
 const FROZEN_MS = 8_000;

@@ -6,13 +6,17 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type Caller, caller, type Reply } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv } from '#testing/chaos/chaos-process.ts';
-import { openFilesLimit, openIdleConnections, resourcesOf } from '#testing/idle-connections.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
-import { mountSmallDisk } from '#testing/small-disk.ts';
-import { type SpawnedNetwork, spawnNetwork } from '#testing/spawn-network.ts';
+import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { mountSmallDisk } from '#testkit/fixtures/core/small-disk.ts';
+import {
+  openFilesLimit,
+  openIdleConnections,
+  resourcesOf,
+} from '#testkit/network/idle-connections.ts';
+import { type SpawnedNetwork, spawnNetwork } from '#testkit/network/spawn-network.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
+import { checkInvariants } from '#testkit/simulation/invariants/invariants.ts';
 
 /** The smallest pool that the service accepts. */
 const POOL = 4;

@@ -9,14 +9,18 @@ import type { Mail } from '#people/mail-outbox.ts';
 import { wallet } from '#sandbox/derive-wallets.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Body, type Caller, caller, type Reply } from '#testing/api-client.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { enrolOwner } from '#testing/chaos/chaos-owner.ts';
-import { type ChaosProcess, makeDemo, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { readLink, sign } from '#testing/pay-links.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { type Body, type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { readLink, sign } from '#testkit/apis/pay-links.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
+import {
+  type ChaosProcess,
+  makeDemo,
+  startChaosProcess,
+} from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 
 /** Failpoints in the relayer and the webhook worker, which have faster tests elsewhere. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;

@@ -7,10 +7,10 @@ import { openIdKey } from '#db/id-key.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { idSealingKey } from '#settings/config.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { openRestoreGround, REST_MS } from '#testing/restore-ground.ts';
+import { askToWithdraw } from '#testkit/fixtures/payments/ask-to-withdraw.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { openRestoreGround, REST_MS } from '#testkit/simulation/restore-ground.ts';
 
 /**
  * Simulates an attacker who has an operator key and settles outside the service. The service itself

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
-import { type Caller, caller, type Reply } from '#testing/api-client.ts';
+import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
 import {
   answerPayer,
   cancel,
@@ -15,12 +15,12 @@ import {
   type ModelPass,
   refund,
   tap,
-} from '#testing/api-model.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { repeatTest, requireKept, type Step } from '#testing/history.ts';
-import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
-import { SEED } from '#testing/random.ts';
+} from '#testkit/apis/api-model.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { SEED } from '#testkit/fixtures/core/random.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { repeatTest, requireKept, type Step } from '#testkit/simulation/history.ts';
+import { type QuickNetwork, startQuickNetwork } from '#testkit/simulation/model-network.ts';
 
 /** `FAULTS=nightly` runs this many seeds. `npm test` runs few, the long run 100. */
 const NIGHTLY_RUNS = 300;

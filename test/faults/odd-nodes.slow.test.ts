@@ -2,10 +2,14 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { BEHAVIORS, type Behavior } from '#testing/provider-behaviors.ts';
-import type { ProviderProxy } from '#testing/provider-proxy.ts';
-import { putRates } from '#testing/rates.ts';
-import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { BEHAVIORS, type Behavior } from '#testkit/network/provider-behaviors.ts';
+import type { ProviderProxy } from '#testkit/network/provider-proxy.ts';
+import {
+  openRestoreGround,
+  persist,
+  type RestoreGround,
+} from '#testkit/simulation/restore-ground.ts';
 
 /**
  * Tests a service whose only node misbehaves for a while. A missing answer must never count as

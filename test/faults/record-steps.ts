@@ -2,7 +2,7 @@
 // folder STEP_HISTORY.
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { recordSteps } from '#testing/step-history.ts';
+import { recordSteps } from '#testkit/fixtures/settlement/step-history.ts';
 
 const folder = process.env.STEP_HISTORY;
 if (folder !== undefined) {

@@ -11,18 +11,24 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
-import type { Reply } from '#testing/api-client.ts';
-import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
-import { CONTRACT_INVARIANTS, readBothSides } from '#testing/invariants/contract-invariants.ts';
-import { violationsOf } from '#testing/invariants/invariant.ts';
-import { type OutsideService, outsideService } from '#testing/outside-service.ts';
+import type { Reply } from '#testkit/apis/api-client.ts';
+import { askToWithdraw } from '#testkit/fixtures/payments/ask-to-withdraw.ts';
+import type { Seen } from '#testkit/fixtures/payments/store-payments.ts';
+import {
+  type OutsideService,
+  outsideService,
+} from '#testkit/fixtures/settlement/outside-service.ts';
+import {
+  CONTRACT_INVARIANTS,
+  readBothSides,
+} from '#testkit/simulation/invariants/contract-invariants.ts';
+import { violationsOf } from '#testkit/simulation/invariants/invariant.ts';
 import {
   openRestoreGround,
   REST_MS,
   type RecoveryRow,
   type RestoreGround,
-} from '#testing/restore-ground.ts';
-import type { Seen } from '#testing/store-payments.ts';
+} from '#testkit/simulation/restore-ground.ts';
 
 /** Restores one backup after every kind of later change. */
 

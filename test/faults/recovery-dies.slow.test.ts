@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { openRestoreGround, REST_MS } from '#testing/restore-ground.ts';
+import { startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { openRestoreGround, REST_MS } from '#testkit/simulation/restore-ground.ts';
 
 /** Workers that die during a recovery. */
 

@@ -9,16 +9,19 @@ import { createPassCode } from '#payers/create-pass-code.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { cardKey, idSealingKey } from '#settings/config.ts';
-import { caller, type Reply } from '#testing/api-client.ts';
-import { type OutsideService, outsideService } from '#testing/outside-service.ts';
-import { payByLink } from '#testing/pay-links.ts';
+import { caller, type Reply } from '#testkit/apis/api-client.ts';
+import { payByLink } from '#testkit/apis/pay-links.ts';
+import {
+  type OutsideService,
+  outsideService,
+} from '#testkit/fixtures/settlement/outside-service.ts';
 import {
   openRestoreGround,
   persist,
   REST_MS,
   type RecoveryRow,
   type RestoreGround,
-} from '#testing/restore-ground.ts';
+} from '#testkit/simulation/restore-ground.ts';
 
 /** Payers, cards and codes created in the period that a restored database has lost. */
 

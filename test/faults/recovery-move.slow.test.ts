@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { cp, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type MovingShop, openMovingShop, SALE, until } from '#testing/moving-shop.ts';
-import type { OutsideContract } from '#testing/outside-chain.ts';
-import { spawnMain } from '#testing/spawn-network.ts';
+import { type MovingShop, openMovingShop, SALE, until } from '#testkit/apis/moving-shop.ts';
+import type { OutsideContract } from '#testkit/apis/outside-chain.ts';
+import { spawnMain } from '#testkit/network/spawn-network.ts';
 
 /**
  * A merchant moves to the next contract while processes die and the restored database lacks the

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { caller } from '#testing/api-client.ts';
-import { PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { BEHAVIORS } from '#testing/provider-behaviors.ts';
-import { openRestoreGround, persist, REST_MS } from '#testing/restore-ground.ts';
-import { signTransfer } from '#testing/sign-transfer.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { signTransfer } from '#testkit/fixtures/payers/sign-transfer.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { BEHAVIORS } from '#testkit/network/provider-behaviors.ts';
+import { PUBLIC_URL } from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
+import { openRestoreGround, persist, REST_MS } from '#testkit/simulation/restore-ground.ts';
 
 /** Restores behind a node with limited history, and to a moment before a transfer. */
 

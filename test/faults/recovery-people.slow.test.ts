@@ -9,10 +9,14 @@ import { changePin } from '#people/cashier-pins.ts';
 import { deleteMembership } from '#people/membership-queries.ts';
 import { createOrganization } from '#people/organizations.ts';
 import { idSealingKey } from '#settings/config.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addMember, addOwner, PASSWORD } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { openRestoreGround, persist, type RestoreGround } from '#testing/restore-ground.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { addMember, addOwner, PASSWORD } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import {
+  openRestoreGround,
+  persist,
+  type RestoreGround,
+} from '#testkit/simulation/restore-ground.ts';
 
 /** Restores a database while a person is signed in at a till. */
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { openRestoreGround } from '#testing/restore-ground.ts';
+import { startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { openRestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /** Restores a backup that lacks none of a sender's transactions, while every process is stopped. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { putRates } from '#testing/rates.ts';
-import { openRestoreGround, persist } from '#testing/restore-ground.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { openRestoreGround, persist } from '#testkit/simulation/restore-ground.ts';
 
 /** A database that is restored or fails over while the chain advances. */
 

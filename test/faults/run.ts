@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { PROFILE_NAMES, type ProfileName } from '#settlement/chain-profiles.ts';
-import { type ChaosOptions, runChaos } from '#testing/chaos/chaos.ts';
-import type { Strike } from '#testing/chaos/chaos-schedule.ts';
-import { SEED } from '#testing/random.ts';
+import { SEED } from '#testkit/fixtures/core/random.ts';
+import { type ChaosOptions, runChaos } from '#testkit/simulation/chaos/chaos.ts';
+import type { Strike } from '#testkit/simulation/chaos/chaos-schedule.ts';
 
 /**
  * `npm run faults -- [--seed n] [--seconds n] [--clients n] [--block-ms n] [--losses] [--nightly]

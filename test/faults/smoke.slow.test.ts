@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runChaos } from '#testing/chaos/chaos.ts';
-import { createRandom } from '#testing/random.ts';
+import { createRandom } from '#testkit/fixtures/core/random.ts';
+import { runChaos } from '#testkit/simulation/chaos/chaos.ts';
 
 /** Fixed choices for the test suite; `npm run faults` makes new ones. */
 const SEED = 8;

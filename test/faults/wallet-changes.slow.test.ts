@@ -13,12 +13,16 @@ import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { idSealingKey, peopleKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readMerchantWallets, sameWallet } from '#settlement/chain/read/merchant-wallets.ts';
-import { askToWithdraw } from '#testing/ask-to-withdraw.ts';
-import { type ChaosProcess, PUBLIC_URL } from '#testing/chaos/chaos-process.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { openRestoreGround, REST_MS, type RestoreGround } from '#testing/restore-ground.ts';
-import { chainContext } from '#testing/store.ts';
-import { addShop, shopOwner, shopWallet } from '#testing/ways/shops.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { askToWithdraw } from '#testkit/fixtures/payments/ask-to-withdraw.ts';
+import { chainContext } from '#testkit/fixtures/payments/store.ts';
+import { type ChaosProcess, PUBLIC_URL } from '#testkit/simulation/chaos/chaos-process.ts';
+import {
+  openRestoreGround,
+  REST_MS,
+  type RestoreGround,
+} from '#testkit/simulation/restore-ground.ts';
+import { addShop, shopOwner, shopWallet } from '#testkit/simulation/ways/shops.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 
 /**

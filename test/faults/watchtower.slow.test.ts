@@ -7,11 +7,11 @@ import { present } from '#core/assert.ts';
 import { walletKey } from '#sandbox/derive-wallets.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
-import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { runPsqlScript } from '#testing/psql-script.ts';
-import { openRestoreGround, type RestoreGround } from '#testing/restore-ground.ts';
+import { runPsqlScript } from '#testkit/fixtures/core/psql-script.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { type ChaosProcess, startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { openRestoreGround, type RestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /** A watchtower as its operator starts it, with the database role from `deploy/watch`. */
 

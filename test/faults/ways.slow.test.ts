@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type ChaosProcess, startChaosProcess } from '#testing/chaos/chaos-process.ts';
+import { type ChaosProcess, startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
 import {
   type FaultSet,
   type History,
@@ -13,8 +13,8 @@ import {
   repeatTest,
   requireKept,
   type Step,
-} from '#testing/history.ts';
-import { REST_MS } from '#testing/restore-ground.ts';
+} from '#testkit/simulation/history.ts';
+import { REST_MS } from '#testkit/simulation/restore-ground.ts';
 import {
   beginOld,
   beginYoung,
@@ -23,11 +23,11 @@ import {
   checkPlays,
   type Play,
   paymentsOf,
-} from '#testing/ways/cells.ts';
-import { acceptForeign, foundForeign, steal } from '#testing/ways/thief.ts';
-import { openOffice, REFUNDS, withdraw } from '#testing/ways/transfers.ts';
-import { WAYS } from '#testing/ways/ways.ts';
-import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
+} from '#testkit/simulation/ways/cells.ts';
+import { acceptForeign, foundForeign, steal } from '#testkit/simulation/ways/thief.ts';
+import { openOffice, REFUNDS, withdraw } from '#testkit/simulation/ways/transfers.ts';
+import { WAYS } from '#testkit/simulation/ways/ways.ts';
+import { openWaysWorld, type WaysWorld } from '#testkit/simulation/ways/world.ts';
 import { MUTATIONS } from '../mutations/mutation-list.ts';
 import { killedBy, STRIKES } from './ways-kills.ts';
 

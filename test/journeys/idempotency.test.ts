@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
-import { caller, type Reply } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { caller, type Reply } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 
 /** A valid request, and a different one that must not reuse its key. */
 interface Prepared {

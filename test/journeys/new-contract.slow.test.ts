@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type MovingShop, openMovingShop, SALE, until } from '#testing/moving-shop.ts';
-import type { OutsideContract } from '#testing/outside-chain.ts';
-import { spawnMain } from '#testing/spawn-network.ts';
+import { type MovingShop, openMovingShop, SALE, until } from '#testkit/apis/moving-shop.ts';
+import type { OutsideContract } from '#testkit/apis/outside-chain.ts';
+import { spawnMain } from '#testkit/network/spawn-network.ts';
 
 /**
  * Rehearses "Moving to a new contract" of docs/operate.md: in one installation, merchant and payer

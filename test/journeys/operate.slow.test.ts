@@ -20,12 +20,12 @@ import { newKey } from '#ops/deploy-contract.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type MailServer, startMailServer } from '#testing/mail-server.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { type MailServer, startMailServer } from '#testkit/network/mail-server.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 

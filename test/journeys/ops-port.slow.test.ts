@@ -7,9 +7,9 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NETWORKS } from '#core/mode.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { listen } from '#testing/listen.ts';
-import { spawnMain } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { listen } from '#testkit/network/listen.ts';
+import { spawnMain } from '#testkit/network/spawn-network.ts';
 
 const RULES = path.join(import.meta.dirname, '../../deploy/prometheus/tapline-rules.yml');
 

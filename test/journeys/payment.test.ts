@@ -10,15 +10,15 @@ import {
   type PublicClient,
   parseEventLogs,
 } from 'viem';
-import { type Caller, caller } from '#testing/api-client.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   type SpawnedNetwork,
   spawnMain,
   spawnNetwork,
   temporaryDataDir,
-} from '#testing/spawn-network.ts';
-import { constructEvent } from '#testing/stripe-webhooks.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+} from '#testkit/network/spawn-network.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackTerms } from '../../contracts/payment-tree.ts';
 

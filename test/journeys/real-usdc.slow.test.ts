@@ -3,19 +3,19 @@ import { after, before, describe, it } from 'node:test';
 import { encodeFunctionData, getAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import {
   enrolBySignature,
   type OutsideChain,
   type OutsideContract,
   startOutsideChain,
-} from '#testing/outside-chain.ts';
-import { readLink, sign } from '#testing/pay-links.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
-import { eventually } from '#testing/webhooks.ts';
+} from '#testkit/apis/outside-chain.ts';
+import { readLink, sign } from '#testkit/apis/pay-links.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 import {
   FIAT_TOKEN_MISSING,
   FIAT_TOKEN_NAME_SLOT,

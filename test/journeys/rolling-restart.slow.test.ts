@@ -10,12 +10,12 @@ import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Balancer, startBalancer } from '#testing/balancer.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv, makeDemo } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { compareSales, keepSelling, type SalesOptions } from '#testing/sales.ts';
-import { type SpawnedNetwork, spawnMain } from '#testing/spawn-network.ts';
+import { compareSales, keepSelling, type SalesOptions } from '#testkit/fixtures/payments/sales.ts';
+import { type Balancer, startBalancer } from '#testkit/network/balancer.ts';
+import { type SpawnedNetwork, spawnMain } from '#testkit/network/spawn-network.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { chaosEnv, makeDemo } from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Longer than the load balancer takes to notice that a node is not ready. */

@@ -6,11 +6,11 @@ import { openDatabase } from '#db/database.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
 import { startPostgres, startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
-import { testDatabase } from '#testing/database.ts';
-import { listen } from '#testing/listen.ts';
-import { spawnMain } from '#testing/spawn-network.ts';
-import { startTcpProxy } from '#testing/tcp-proxy.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { listen } from '#testkit/network/listen.ts';
+import { spawnMain } from '#testkit/network/spawn-network.ts';
+import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
 
 const folder = testFolder();
 

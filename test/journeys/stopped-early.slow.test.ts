@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { caller } from '#testing/api-client.ts';
-import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { spawnMain, spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
 
 /** Stops processes with a different signal than `payment.test.ts`, or earlier. */
 

@@ -4,8 +4,8 @@ import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { RELEASE } from '#core/release-version.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type Listening, listen } from '#testing/listen.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 interface OtlpSpan {
   readonly traceId: string;

@@ -11,10 +11,14 @@ import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
 import { startPostgres } from '#sandbox/start-postgres.ts';
-import { type Body, type Caller, caller } from '#testing/api-client.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type EarlierRelease, earlierRelease } from '#testing/earlier-release.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { type Body, type Caller, caller } from '#testkit/apis/api-client.ts';
+import { type EarlierRelease, earlierRelease } from '#testkit/fixtures/core/earlier-release.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type SpawnedNetwork,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testkit/network/spawn-network.ts';
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');

@@ -4,12 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { caller } from '#testing/api-client.ts';
-import { groundEnv } from '#testing/chaos/chaos-process.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { spawnMain, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
+import { spawnMain, spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
+import { groundEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 
 /** Starts the service while no node of one of its chains is reachable. */
 

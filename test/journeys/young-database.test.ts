@@ -7,12 +7,12 @@ import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
 import { silentLog } from '#observability/log.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
-import { type Filling, fillTables } from '#testing/fill-tables.ts';
-import { type KeptPlans, keepPlans, type Reading } from '#testing/kept-plans.ts';
-import { type QuickNetwork, startQuickNetwork } from '#testing/model-network.ts';
-import { type Executed, openPlanLog, type PlanLog } from '#testing/plan-log.ts';
-import { openShop } from '#testing/sales-round.ts';
-import { startReceiver } from '#testing/webhook-receiver.ts';
+import { type Filling, fillTables } from '#testkit/fixtures/db/fill-tables.ts';
+import { type KeptPlans, keepPlans, type Reading } from '#testkit/fixtures/db/kept-plans.ts';
+import { type Executed, openPlanLog, type PlanLog } from '#testkit/fixtures/db/plan-log.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
+import { type QuickNetwork, startQuickNetwork } from '#testkit/simulation/model-network.ts';
+import { openShop } from '#testkit/simulation/sales-round.ts';
 
 /**
  * A connection plans a statement once, while a network is young, and keeps the plan until the first

@@ -9,8 +9,12 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { listen } from '#testing/listen.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { listen } from '#testkit/network/listen.ts';
+import {
+  type SpawnedNetwork,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testkit/network/spawn-network.ts';
 import { missingProgram } from './shell-commands.ts';
 
 /**

@@ -6,8 +6,8 @@ import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { build } from 'vite';
 import { ensurePackages } from '#packages/build-packages.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
 
 /**
  * Installs the client's archive in empty projects and tests each way to load it: in Node, with the

@@ -11,12 +11,16 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { foundry } from 'viem/chains';
 import { present } from '#core/assert.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { type Body, type Caller, caller } from '#testing/api-client.ts';
-import { enrolBySignature } from '#testing/outside-chain.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { type Body, type Caller, caller } from '#testkit/apis/api-client.ts';
+import { enrolBySignature } from '#testkit/apis/outside-chain.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import {
+  type SpawnedNetwork,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testkit/network/spawn-network.ts';
 
 /**
  * Runs two cells behind the load balancer of `deploy/cells`, each with its own database, processes,

@@ -6,9 +6,9 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
 import { brunoCollection } from '#docs/postman-and-bruno.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 /** Runs the collections with Postman's and Bruno's own programs against a network. */
 

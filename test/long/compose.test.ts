@@ -9,13 +9,13 @@ import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
+import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
 import {
   type ChaosGround,
   openChaosGround,
   PRODUCTION_DELAYS,
-} from '#testing/chaos/chaos-ground.ts';
-import { makeShop } from '#testing/chaos/chaos-process.ts';
-import { keepSelling, type Sales } from '#testing/sales.ts';
+} from '#testkit/simulation/chaos/chaos-ground.ts';
+import { makeShop } from '#testkit/simulation/chaos/chaos-process.ts';
 import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
 import { outage, paidOf, requireWhole } from './ha/strikes.ts';
 import { deployByGuide } from './machines/contract.ts';

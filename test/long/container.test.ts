@@ -7,8 +7,8 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv } from '#testing/chaos/chaos-process.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 import { makeBaseFolder } from './container/base.ts';
 import { missingProgram } from './shell-commands.ts';
 

@@ -20,16 +20,20 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { checkInvariants } from '#testing/invariants/invariants.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import {
   enrolBySignature,
   type OutsideChain,
   type OutsideContract,
   startOutsideChain,
-} from '#testing/outside-chain.ts';
-import { type SpawnedNetwork, spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { chainContext } from '#testing/store.ts';
+} from '#testkit/apis/outside-chain.ts';
+import { chainContext } from '#testkit/fixtures/payments/store.ts';
+import {
+  type SpawnedNetwork,
+  spawnNetwork,
+  temporaryDataDir,
+} from '#testkit/network/spawn-network.ts';
+import { checkInvariants } from '#testkit/simulation/invariants/invariants.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 
 /**

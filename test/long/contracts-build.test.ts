@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { cp, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { type SpawnedNetwork, spawnMain, spawnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type SpawnedNetwork, spawnMain, spawnNetwork } from '#testkit/network/spawn-network.ts';
 import { openBrowser, type TestBrowser } from '../../web/testing/browser.ts';
 import { openWallet, WALLET_PASSWORD } from '../../web/testing/wallet.ts';
 

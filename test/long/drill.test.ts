@@ -6,11 +6,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { keepSelling, type Sale, type Sales } from '#testing/sales.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { keepSelling, type Sale, type Sales } from '#testkit/fixtures/payments/sales.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import {
+  type ChaosProcess,
+  makeShop,
+  startChaosProcess,
+} from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 import { type Archived, openArchived, whyNot } from './drill/archived.ts';
 import { bookedSales, paidOf } from './ha/strikes.ts';
 

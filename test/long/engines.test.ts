@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { addTestTerminal, type TestTerminal } from '../../web/testing/till.ts';
 import { chromiumEngine, firefoxEngine } from './engines/by-playwright.ts';
 import { webkitEngine } from './engines/by-webdriver.ts';

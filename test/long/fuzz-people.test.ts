@@ -7,17 +7,17 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
-import type { TestApi } from '#testing/api.ts';
-import type { FuzzRequest, KnownIds } from '#testing/fuzz.ts';
+import type { TestApi } from '#testkit/apis/api.ts';
+import { addFactorNow, addOwner, PASSWORD } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import type { FuzzRequest, KnownIds } from '#testkit/simulation/fuzz.ts';
 import {
   documentOf,
   type FuzzAnswer,
   knownObjects,
   runFuzz,
   startFuzzedApi,
-} from '#testing/fuzz-run.ts';
-import { addFactorNow, addOwner, PASSWORD } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+} from '#testkit/simulation/fuzz-run.ts';
 
 /** Many of these requests hash a password, so they take a minute. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);

@@ -14,7 +14,7 @@ import {
 import { foundry } from 'viem/chains';
 import { present } from '#core/assert.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { installTool } from '#testing/tools.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
 import { type Counted, countTrace } from '../../contracts/gas-rules/count-trace.ts';
 import { limitOf, type Need } from '../../contracts/gas-rules/limits.ts';
 import { measurePaths } from '../../contracts/gas-rules/measure-paths.ts';

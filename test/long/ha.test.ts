@@ -3,9 +3,13 @@ import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { keepSelling, type Sales } from '#testing/sales.ts';
+import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import {
+  type ChaosProcess,
+  makeShop,
+  startChaosProcess,
+} from '#testkit/simulation/chaos/chaos-process.ts';
 import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.ts';
 import { outage, requireWhole } from './ha/strikes.ts';
 

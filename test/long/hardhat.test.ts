@@ -6,11 +6,15 @@ import { silentLog } from '#observability/log.ts';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
-import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
-import type { StartNode } from '#testing/test-network.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type ProviderCourse,
+  runBehavior,
+  startProviderCourse,
+} from '#testkit/fixtures/settlement/provider-course.ts';
+import { BEHAVIORS, type BehaviorName } from '#testkit/network/provider-behaviors.ts';
+import type { StartNode } from '#testkit/network/test-network.ts';
 
 /**
  * Runs the provider suite on Hardhat, a different chain implementation than in all other tests.

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 /** Lists and calls the tools of `tapline mcp` with the official inspector, over both transports. */
 

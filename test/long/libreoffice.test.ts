@@ -12,9 +12,9 @@ import { FORMATS } from '#books/statement-formats.ts';
 import { dayBounds } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK } from '#core/csv.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
-import { addSales, parseCsv } from '#testing/books.ts';
-import { openStore, TEST_RECEIPTS } from '#testing/store.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { addSales, parseCsv } from '#testkit/fixtures/payments/books.ts';
+import { openStore, TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 
 /**
  * Opens and saves statements and the accountants' file of payments with LibreOffice, on a German

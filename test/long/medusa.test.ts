@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 /**
  * Runs the payment provider in Medusa's payment module and in a complete shop, on a real network.

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '#db/migrate.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 import { NEXT_MIGRATIONS } from './release/next.ts';
 
 /** Migrates a large table while merchants continue to create. MIGRATION_ROWS sets its size. */

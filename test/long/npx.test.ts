@@ -6,8 +6,8 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/build-packages.ts';
-import { type Listening, listen } from '#testing/listen.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
 
 /** Runs `npx tapline` in an empty folder, with the packages published to this test's registry. */
 

@@ -3,10 +3,14 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type ChaosGround, openChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { type ChaosProcess, makeShop, startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { compareSales, keepSelling, type Sales } from '#testing/sales.ts';
+import { compareSales, keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
+import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import {
+  type ChaosProcess,
+  makeShop,
+  startChaosProcess,
+} from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 import { openPooler, type Pooler, roleStatements, whyNot } from './pgbouncer/pooler.ts';
 
 /** The service behind PgBouncer in transaction mode: two API processes and a worker. */

@@ -4,12 +4,15 @@ import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
-import { groundEnv } from '#testing/chaos/chaos-process.ts';
-import { testDatabase } from '#testing/database.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { startTestNetwork } from '#testing/test-network.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
+import { startTestNetwork } from '#testkit/network/test-network.ts';
+import { groundEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 
 /**
  * Maximum number of RPC calls per minute for an idle network without a subscription, at any block

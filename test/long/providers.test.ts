@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
-import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type ProviderCourse,
+  runBehavior,
+  startProviderCourse,
+} from '#testkit/fixtures/settlement/provider-course.ts';
+import { BEHAVIORS, type BehaviorName } from '#testkit/network/provider-behaviors.ts';
 
 const ALL = Object.keys(BEHAVIORS) as BehaviorName[];
 /** Starts first, because it takes hundreds of seconds with slow blocks. */

@@ -11,8 +11,8 @@ import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
 import { LANGUAGES } from '#i18n/languages.ts';
 import { writerFor } from '#i18n/text.ts';
-import { launchChromium } from '#testing/chromium.ts';
-import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
+import { RANDOM_RECEIPT } from '#testkit/fixtures/payments/random-receipts.ts';
+import { launchChromium } from '#testkit/network/chromium.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
 
 /** 10,000 receipts take two minutes of a core, so `npm test` prints 150. */

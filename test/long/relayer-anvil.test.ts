@@ -29,7 +29,7 @@ import {
   type OpenTransaction,
   type Transaction,
 } from '#settlement/relayer/state-machine/transaction.ts';
-import { createRandom, SEED } from '#testing/random.ts';
+import { createRandom, SEED } from '#testkit/fixtures/core/random.ts';
 
 // Plays random histories of one transaction each on a real chain: lost broadcasts, evicted
 // transactions, reorganizations, crashes, fee bumps. The state machine's result must match what

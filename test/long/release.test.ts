@@ -13,15 +13,15 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { git } from '#release/git.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { type Balancer, startBalancer } from '#testing/balancer.ts';
+import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
+import { type Balancer, startBalancer } from '#testkit/network/balancer.ts';
+import { listen } from '#testkit/network/listen.ts';
 import {
   type ChaosGround,
   openChaosGround,
   PRODUCTION_DELAYS,
-} from '#testing/chaos/chaos-ground.ts';
-import { makeShop } from '#testing/chaos/chaos-process.ts';
-import { listen } from '#testing/listen.ts';
-import { keepSelling, type Sales } from '#testing/sales.ts';
+} from '#testkit/simulation/chaos/chaos-ground.ts';
+import { makeShop } from '#testkit/simulation/chaos/chaos-process.ts';
 import { openEngine, whyNoEngine } from './compose/engine.ts';
 import { paidOf, requireWhole } from './ha/strikes.ts';
 import { deployByGuide } from './machines/contract.ts';

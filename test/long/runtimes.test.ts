@@ -8,9 +8,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { ensurePackages } from '#packages/build-packages.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 /**
  * The client makes a whole sale in runtimes other than Node, which are installed in a separate

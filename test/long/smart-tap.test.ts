@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { collectorWithKey, readTap } from '../../reader/src/index.ts';
 import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
 import { googlePhone } from '../reader/emulated-phones.ts';

@@ -37,16 +37,16 @@ import {
 } from '#settlement/contract/signed-messages.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import { tagToken } from '#terminals/tag-url.ts';
-import { caller } from '#testing/api-client.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { addContractWallet, payByLink, readLink } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
-import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
-import { deploymentsIn } from '#testing/undeployed-wallets.ts';
-import { messageOf, newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { addContractWallet, payByLink, readLink } from '#testkit/apis/pay-links.ts';
+import { deploymentsIn } from '#testkit/apis/undeployed-wallets.ts';
+import { messageOf, newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addTerminal, intentMaker, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import {
   deployFiatToken,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runChaos } from '#testing/chaos/chaos.ts';
-import { SEED } from '#testing/random.ts';
-import { WAYS } from '#testing/ways/ways.ts';
+import { SEED } from '#testkit/fixtures/core/random.ts';
+import { runChaos } from '#testkit/simulation/chaos/chaos.ts';
+import { WAYS } from '#testkit/simulation/ways/ways.ts';
 
 /** `SOAK_MINUTES=120` is two hours. */
 const MINUTES = Number(process.env.SOAK_MINUTES ?? '6');

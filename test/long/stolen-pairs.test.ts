@@ -4,7 +4,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
 import { exactUsdc } from '#core/money.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { openPairGround, type PairGround, ROUNDS, type StolenKey } from './drill/pair-ground.ts';
 
 /**

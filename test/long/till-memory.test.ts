@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openSharedSandbox } from '#testing/shared-sandbox.ts';
+import { openSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, PHONE } from '../../web/testing/browser.ts';
 import { addTestTerminal, openTill, type TillWindow } from '../../web/testing/till.ts';
 

@@ -6,8 +6,8 @@ import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Schema } from '#app/typescript-schema.ts';
 import { operationsOf } from '#app/typescript-types.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
 
 /**
  * Compares our generated types with those of openapi-typescript, which must agree. It has a

@@ -6,15 +6,15 @@ import type { Failpoint } from '#core/failpoints.ts';
 import { CREATE2_FACTORY } from '#ops/deploy-contract.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type Caller, caller, type Reply } from '#testing/api-client.ts';
-import { startChaosProcess } from '#testing/chaos/chaos-process.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { persist, REST_MS } from '#testing/restore-ground.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
-import type { UndeployedWallet } from '#testing/ways/outside-wallets.ts';
-import { addPayers, type WayPayer } from '#testing/ways/payers.ts';
-import { type Attempt, WAYS } from '#testing/ways/ways.ts';
-import { openWaysWorld, type WaysWorld } from '#testing/ways/world.ts';
+import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
+import { persist, REST_MS } from '#testkit/simulation/restore-ground.ts';
+import type { UndeployedWallet } from '#testkit/simulation/ways/outside-wallets.ts';
+import { addPayers, type WayPayer } from '#testkit/simulation/ways/payers.ts';
+import { type Attempt, WAYS } from '#testkit/simulation/ways/ways.ts';
+import { openWaysWorld, type WaysWorld } from '#testkit/simulation/ways/world.ts';
 
 /**
  * A wallet is deployed for its payment or approval (ERC-6492), and processes die or a

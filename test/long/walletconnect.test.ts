@@ -9,7 +9,7 @@ import { Worker } from 'node:worker_threads';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, type TestBrowser, type TestWindow } from '../../web/testing/browser.ts';
 import { askForPayment, fund } from '../../web/testing/payer.ts';
 import { addTestTerminal, paymentsOf } from '../../web/testing/till.ts';

@@ -8,10 +8,10 @@ import { decodePaymentRequiredHeader, encodePaymentSignatureHeader } from '@x402
 import { ExactEvmScheme } from '@x402/evm';
 import { type Address, numberToHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { type Listening, listen } from '#testing/listen.ts';
-import { startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
+import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { type Facilitator, routesOf, serverOf } from '../../x402/src/index.ts';
 import {
   completeToken,

@@ -16,7 +16,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { PACKAGES } from '#packages/build-packages.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { childrenSeconds } from '../times.ts';
 
 /** The first program that needs the packages builds them, wherever the repository is. */

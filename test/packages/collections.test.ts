@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { buildApi } from '#app/api-role.ts';
 import { type ApiDocument, endpointsOf } from '#docs/api-document.ts';
 import { brunoCollection, postmanCollection } from '#docs/postman-and-bruno.ts';
-import { startTestApi, type TestApi } from '#testing/api.ts';
+import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 interface Item {
   readonly name: string;

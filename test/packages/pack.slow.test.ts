@@ -5,7 +5,7 @@ import path from 'node:path';
 import { before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ensurePackages, PACKAGES } from '#packages/build-packages.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 
 /** Tests the packages as published, in a folder without access to this repository. */
 

@@ -6,8 +6,8 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { gunzipSync } from 'node:zlib';
-import { testFolder } from '#testing/test-folder.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 
 /** Publishes packages from their tags to a registry that records what it receives. */
 

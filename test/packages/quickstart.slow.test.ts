@@ -5,8 +5,8 @@ import { chmod, chown, mkdir, readFile, realpath, writeFile } from 'node:fs/prom
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 const GUIDE = path.join(import.meta.dirname, '../../docs/guides/quickstart.md');
 /** A user id without a name on this machine, as in most containers. */

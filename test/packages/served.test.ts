@@ -10,9 +10,9 @@ import { promisify } from 'node:util';
 import fastify, { type FastifyInstance } from 'fastify';
 import { escapeHtml } from '#core/escape-html.ts';
 import { addPackagesRoutes } from '#docs/packages-routes.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool } from '#testing/tools.ts';
-import { unzip } from '#testing/unzip.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
+import { unzip } from '#testkit/fixtures/core/unzip.ts';
 
 /** Tests the packages as a network serves them, in folders without access to this repository. */
 

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createECDH, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { cmac, writeSunMessage } from '#core/sun-message.ts';
-import { newUid } from '#testing/card-chip.ts';
+import { newUid } from '#testkit/fixtures/core/card-chip.ts';
 import type { Transceive } from '../../reader/src/protocols/apdu.ts';
 
 /**

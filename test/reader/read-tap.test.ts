@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { createRandom, type Random } from '#testing/random.ts';
+import { createRandom, type Random } from '#testkit/fixtures/core/random.ts';
 import { ethereumSignature } from '../../reader/src/ethereum/signature.ts';
 import { CardGone, type Transceive } from '../../reader/src/protocols/apdu.ts';
 import { createEphemeralKey, openKey, signingKey } from '../../reader/src/protocols/p256.ts';

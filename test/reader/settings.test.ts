@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { testFolder } from '#testing/test-folder.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { main } from '../../reader/src/command.ts';
 import {
   lockRegister,

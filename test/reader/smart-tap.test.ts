@@ -5,9 +5,15 @@ import { isRefusal } from '#core/answer.ts';
 import { FakeClock } from '#core/clock.ts';
 import { endKey, makeKey, useKey } from '#terminals/collector-keys.ts';
 import { switchSmartTap } from '#terminals/smart-tap.ts';
-import { addIntent, addTerminal, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import {
+  addIntent,
+  addTerminal,
+  keepSettling,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 import { DeviceApi, readTap } from '../../reader/src/index.ts';
 import { googlePhone } from './emulated-phones.ts';
 

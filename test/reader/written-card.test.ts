@@ -6,10 +6,15 @@ import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { FakeClock } from '#core/clock.ts';
-import { addIntent, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
-import { testFolder } from '#testing/test-folder.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import {
+  addIntent,
+  keepSettling,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 import { type CardSettings, readTap, writeCard } from '../../reader/src/index.ts';
 import { NO_WALLETS } from '../../reader/src/till-settings.ts';
 import { emulatedChip, MAKER_KEY } from './emulated-ntag424.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { Tapline } from 'tapline';
-import { startTestApi } from '#testing/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
 import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 
 /** Enough parallel sales to keep the server busy and the test short. */

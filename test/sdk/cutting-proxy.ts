@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { type Listening, listen } from '#testing/listen.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
 
 /** The end of the first connection: after this many bytes from one side. */
 export interface Cut {

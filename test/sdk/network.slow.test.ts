@@ -5,8 +5,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { OutcomeUnknownError, type Refund, Tapline, usdc } from 'tapline';
-import { type OwnNetwork, startOwnNetwork } from '#testing/spawn-network.ts';
-import { installTool } from '#testing/tools.ts';
+import { installTool } from '#testkit/fixtures/core/tools.ts';
+import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 import { type Cut, startCuttingProxy } from './cutting-proxy.ts';
 
 const run = promisify(execFile);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Tapline } from 'tapline';
-import { listen } from '#testing/listen.ts';
+import { listen } from '#testkit/network/listen.ts';
 
 export interface Seen {
   readonly method: string;

@@ -8,8 +8,8 @@ import {
   type EncodingServer,
   recordDecoders,
   startEncodingServer,
-} from '#testing/encoded-responses.ts';
-import { listen } from '#testing/listen.ts';
+} from '#testkit/network/encoded-responses.ts';
+import { listen } from '#testkit/network/listen.ts';
 import { KEY } from './scripted-api.ts';
 
 const decoders = recordDecoders();

@@ -4,8 +4,8 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { testFolder } from '#testing/test-folder.ts';
-import { installTool, type Tool } from '#testing/tools.ts';
+import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
 /** Unmodified x402 clients buy from a shop whose payments Tapline settles. */

@@ -6,7 +6,7 @@ import { x402Client } from '@x402/core/client';
 import type { PaymentRequirements } from '@x402/core/types';
 import { ExactEvmScheme } from '@x402/evm';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type Listening, listen } from '#testing/listen.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
 import { type Facilitator, routesOf, type Settled, serverOf } from '../../x402/src/index.ts';
 import {
   identifiedBy,

@@ -19,7 +19,7 @@ import {
   publicActions,
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type Listening, listen } from '#testing/listen.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
 import { digestOf, transferCall } from '../../x402/src/authorization.ts';
 import { routesOf, serverOf } from '../../x402/src/index.ts';
 import { priceOf, totalOf } from '../../x402/src/price-after-fees.ts';

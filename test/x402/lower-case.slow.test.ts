@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodePaymentResponseHeader } from '@x402/fetch';
 import { getAddress } from 'viem';
-import { type OutsideChain, startOutsideChain } from '#testing/outside-chain.ts';
-import { startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { type OutsideChain, startOutsideChain } from '#testkit/apis/outside-chain.ts';
+import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openX402Ground, payingFetch, type X402Ground } from './x402-ground.ts';
 
 /**

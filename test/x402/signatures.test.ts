@@ -12,11 +12,15 @@ import {
   toHex,
 } from 'viem';
 import { foundry } from 'viem/chains';
-import { addContractWallet } from '#testing/pay-links.ts';
-import { type CasePresented, SIGNATURE_VERDICTS, verdictsOf } from '#testing/signature-cases.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { addFactories, FACTORIES } from '#testing/undeployed-wallets.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { addContractWallet } from '#testkit/apis/pay-links.ts';
+import {
+  type CasePresented,
+  SIGNATURE_VERDICTS,
+  verdictsOf,
+} from '#testkit/apis/signature-cases.ts';
+import { addFactories, FACTORIES } from '#testkit/apis/undeployed-wallets.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import { digestOf, unwrap } from '../../x402/src/authorization.ts';
 import { openWallets } from '../../x402/src/contract-wallets.ts';

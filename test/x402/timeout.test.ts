@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { generatePrivateKey } from 'viem/accounts';
-import { type SharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { type SharedSandbox, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 
 /** The facilitator on a network that gives up payments too late for x402 clients. */
 

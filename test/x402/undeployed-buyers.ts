@@ -14,8 +14,8 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { keyWalletCode } from '#testing/pay-links.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { keyWalletCode } from '#testkit/apis/pay-links.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
 import { compileContract } from '../../contracts/compile.ts';
 import type { X402Ground } from './x402-ground.ts';
 

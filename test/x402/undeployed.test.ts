@@ -16,12 +16,12 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { profileFor } from '#settlement/chain-profiles.ts';
-import type { ProviderCall } from '#testing/back-ends.ts';
-import type { Behavior } from '#testing/provider-behaviors.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { REVERTS } from '#testing/reverts.ts';
-import { startSharedSandbox } from '#testing/shared-sandbox.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import type { ProviderCall } from '#testkit/network/back-ends.ts';
+import type { Behavior } from '#testkit/network/provider-behaviors.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { REVERTS } from '#testkit/network/reverts.ts';
+import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { knownFactories, openAllowance } from '../../x402/src/contract-wallets.ts';
 import type { Facilitator, FacilitatorOptions } from '../../x402/src/index.ts';
 import {

@@ -10,10 +10,10 @@ import {
 } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { foundry } from 'viem/chains';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { type Listening, listen } from '#testing/listen.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
-import { signInWallet } from '#testing/wallet-sign-in.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { type Listening, listen } from '#testkit/network/listen.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import {
   type Facilitator,
   type FacilitatorOptions,

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PersonClient } from '#testing/person-client.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import { payAt } from '../testing/desk.ts';
 import { deskShot, dialogShot, emptyShot, pageShot, showLive } from '../testing/desk-shots.ts';
 import { answerDays, daysOfShop, healthOfShop } from '../testing/month.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
+import { spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
 import { openBrowser, PHONE } from '../testing/browser.ts';
 import { freePort } from '../testing/free-port.ts';
 import { paymentsOf, tillOf } from '../testing/till.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type MailServer, startMailServer } from '#testing/mail-server.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { type MailServer, startMailServer } from '#testkit/network/mail-server.ts';
 import { DESKTOP, PHONE } from '../testing/browser.ts';
 import { freePort } from '../testing/free-port.ts';
 import { mailedLink } from '../testing/mail.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { DESKTOP, PHONE, type TestWindow } from '../testing/browser.ts';
 import { payAt } from '../testing/desk.ts';
 import { checkFits } from '../testing/page-width.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PersonClient } from '#testing/person-client.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import { DESKTOP, looksToRun, NARROW, PHONE, type TestWindow } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';

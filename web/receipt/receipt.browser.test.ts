@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sendRaw } from '#testing/http-kit.ts';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { sendRaw } from '#testkit/apis/http-kit.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import {
   DESKTOP,
   NARROW,

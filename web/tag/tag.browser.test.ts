@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, PHONE, type TestBrowser, type TestWindow } from '../testing/browser.ts';
 import { holdRequests, loseAnswers, loseRequests } from '../testing/network-faults.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts';

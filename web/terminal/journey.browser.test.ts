@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { sharedStage } from '../testing/stage.ts';

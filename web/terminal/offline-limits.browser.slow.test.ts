@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
+import { setLimits, WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
 import { answerTo, offlineMessage, readRequest, writeAnswer } from '../data/offline-request.ts';
 import { NARROW } from '../testing/browser.ts';
 import { addHeldChip } from '../testing/halo.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setLimits } from '#testing/offline-sales.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { setLimits } from '#testkit/apis/offline-sales.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { textOf } from '../testing/desk.ts';
 import { loseRequests } from '../testing/network-faults.ts';
 import { heldSales, type OfflineWindow, openOfflineTill } from '../testing/offline.ts';

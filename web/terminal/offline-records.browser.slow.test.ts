@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { encodeFunctionData, type Hex, numberToHex } from 'viem';
 import { present } from '#core/assert.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { signInAt, textOf } from '../testing/desk.ts';
 import { heldSales, type OfflineWindow, openOfflineTill, putSales } from '../testing/offline.ts';

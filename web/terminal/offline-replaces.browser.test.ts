@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { loseAnswers, loseRequests } from '../testing/network-faults.ts';
 import {
   heldSales,

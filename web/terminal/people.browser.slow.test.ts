@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
-import { addMember } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addMember } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import { ownStage } from '../testing/stage.ts';
 import {
   addCatalogueItem,

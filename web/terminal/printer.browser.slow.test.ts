@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { KanjiPrinter } from '#testing/kanji-printer.ts';
+import { KanjiPrinter } from '#testkit/network/kanji-printer.ts';
 import { drawerBytes, ticketBytes } from '../../reader/src/index.ts';
 import { cellsOf } from '../../reader/src/printing/escpos.ts';
 import { addPrinter, type Printed, printedJobs } from '../testing/printer.ts';

@@ -1,6 +1,6 @@
 import type { Locator } from 'playwright-core';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { WIDE_LIMITS } from '#testing/offline-sales.ts';
+import { WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
 import { changeAnswers } from '../testing/network-faults.ts';
 import { grantStorage, hasTerms, type OfflineWindow, offlineControls } from '../testing/offline.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { temporaryDataDir } from '#testing/spawn-network.ts';
+import { temporaryDataDir } from '#testkit/network/spawn-network.ts';
 import { PHONE } from '../testing/browser.ts';
 import { ownStage } from '../testing/stage.ts';
 import { newTill, paymentsOf, setShop } from '../testing/till.ts';

@@ -8,7 +8,7 @@ import {
   type Page,
   type Request,
 } from 'playwright-core';
-import { BROWSER_SETTING, launchChromium, launchProfile } from '#testing/chromium.ts';
+import { BROWSER_SETTING, launchChromium, launchProfile } from '#testkit/network/chromium.ts';
 import { checkNamedControls } from './named-controls.ts';
 import { checkPlainWords } from './plain-words.ts';
 import { TRANSLATION_SETTING, translatePages } from './translation.ts';

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { listen } from '#testing/listen.ts';
+import { listen } from '#testkit/network/listen.ts';
 
 /** A proxy before a sandbox. It can be cut, and can serve the apps as a later build would be. */
 export interface Gateway {

@@ -1,5 +1,5 @@
-import type { MailServer } from '#testing/mail-server.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import type { MailServer } from '#testkit/network/mail-server.ts';
 
 /** Time limit for an email, because a worker sends it after its other work. */
 const MAIL_MS = 30_000;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { setLimits, WIDE_LIMITS } from '#testing/offline-sales.ts';
+import { setLimits, WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
 import {
   answerTo,
   offlineMessage,

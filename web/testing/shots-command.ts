@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs';
 import { glob, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { testDatabase } from '#testing/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import {
   openSharedSandbox,
   type SharedSandbox,
   startSharedSandbox,
-} from '#testing/shared-sandbox.ts';
+} from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, type TestBrowser, type TestWindow } from './browser.ts';
 import { takeReadmePictures } from './readme-pictures.ts';
 import { sellForDays } from './shop-days.ts';

@@ -4,8 +4,8 @@ import type { Database } from '#db/database.ts';
 import { createOperator } from '#people/create-operator.ts';
 import type { StaffRole } from '#people/user-queries.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import type { TestWindow } from './browser.ts';
 import { signInAt } from './desk.ts';
 

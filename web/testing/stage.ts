@@ -1,8 +1,8 @@
 import { after, before } from 'node:test';
 import type { Database } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { testDatabase } from '#testing/database.ts';
-import { openSharedSandbox, startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openSharedSandbox, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, type TestBrowser } from './browser.ts';
 
 /** The sandbox and browser for a file's tests. */

@@ -3,9 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { addFactorNow } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { CardChip, type CardSettings } from '#testkit/fixtures/core/card-chip.ts';
 import type { TestBrowser, TestWindow } from './browser.ts';
 import type { Stage } from './stage.ts';
 

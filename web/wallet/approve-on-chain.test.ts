@@ -1,7 +1,7 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { approve } from './approve-on-chain.ts';
 import { accountOf, newPrivateKey } from './private-key-account.ts';
 import type { ChainFacts } from './sign-permit-and-transfer.ts';

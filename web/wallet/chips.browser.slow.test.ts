@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { caller } from '#testing/api-client.ts';
+import { caller } from '#testkit/apis/api-client.ts';
 import { haloChip } from '../terminal/counter/virtual-halo-chip.ts';
 import { PHONE } from '../testing/browser.ts';
 import { addChipDialog, addHeldChip } from '../testing/halo.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import { spawnNetwork, temporaryDataDir } from '#testing/spawn-network.ts';
-import { takePermit } from '#testing/token-without-permit.ts';
+import { spawnNetwork, temporaryDataDir } from '#testkit/network/spawn-network.ts';
+import { takePermit } from '#testkit/network/token-without-permit.ts';
 import { openBrowser, PHONE } from '../testing/browser.ts';
 import { giveCoins, passToNode } from '../testing/browser-wallet.ts';
 import { addTestTerminal } from '../testing/till.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setLimits } from '#testing/offline-sales.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { setLimits } from '#testkit/apis/offline-sales.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { type OfflineRequest, offlineNonce, writeRequest } from '../data/offline-request.ts';
 import { verifyAnswer } from '../data/offline-signature.ts';
 import { addVirtualPasskeys, DESKTOP, NARROW, PHONE } from '../testing/browser.ts';

@@ -8,9 +8,9 @@ import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { sessionRoutes } from '#apis/dashboard/sessions/session-routes.ts';
 import type { CellSettings } from '#cells/ask-other-cells.ts';
 import type { Realm } from '#people/user-queries.ts';
-import { addOwner, PASSWORD } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, PASSWORD } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** In these tests, cell 1 has the accounts, and a person signs in at cell 0. */
 

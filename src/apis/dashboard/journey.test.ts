@@ -18,14 +18,14 @@ import {
   sellOnChain,
   signConsent,
   untilLive,
-} from '#testing/dashboard-on-chain.ts';
-import type { DashboardServer } from '#testing/dashboard-server.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { addStaff, addTotp, PASSWORD } from '#testing/people.ts';
-import { type AuditEntry, PersonClient } from '#testing/person-client.ts';
-import { chainContext } from '#testing/store.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { eventually } from '#testing/webhooks.ts';
+} from '#testkit/apis/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addStaff, addTotp, PASSWORD } from '#testkit/apis/people.ts';
+import { type AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { chainContext } from '#testkit/fixtures/payments/store.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { carryOut } from '#watch/pause-contract.ts';
 import { noteLook } from '#watch/watch-queries.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createCatalogueItem } from '#accounts/edit-catalogue.ts';
 import type { Tenant } from '#core/mode.ts';
-import { accepted } from '#testing/accepted.ts';
-import { putRates } from '#testing/rates.ts';
-import { addMerchant, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { addMerchant, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import type { Caller, Reply } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { addIntent, addTerminal } from '#testing/store.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testkit/apis/pay-links.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addIntent, addTerminal } from '#testkit/fixtures/payments/store.ts';
 
 let ground: PayGround;
 let till: Caller;

@@ -6,8 +6,10 @@ import { newSecret } from '#core/bearer-secrets.ts';
 import { openDatabase } from '#db/database.ts';
 import { connectWakeups } from '#db/wakeups.ts';
 import { intentPolls, terminalPolls } from '#payments/intent-long-polls.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { declineCodeOf, errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
 import {
   addIntent,
   addMerchant,
@@ -15,9 +17,7 @@ import {
   addTerminal,
   intentMaker,
   type TestStore,
-} from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
+} from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

@@ -5,11 +5,11 @@ import { startSigning } from '#fiscal/sign-receipts.ts';
 import { selectTillReceipts } from '#fiscal/signature-request.ts';
 import type { Payment } from '#payments/payment.ts';
 import { createRefund } from '#refunds/create-refund.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addTerminal, newRequest, type TestStore } from '#testing/store.ts';
-import { addPayment, playRefunds, see } from '#testing/store-payments.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { addTerminal, newRequest, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment, playRefunds, see } from '#testkit/fixtures/payments/store-payments.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 

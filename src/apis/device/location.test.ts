@@ -8,12 +8,12 @@ import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { writerFor } from '#i18n/text.ts';
 import { selectReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { selectTaggedTerminal } from '#terminals/provisioning-queries.ts';
-import { keepRefunding } from '#testing/api-objects.ts';
-import { addLocation, moveTerminal } from '#testing/locations.ts';
-import { putRates } from '#testing/rates.ts';
-import { addMerchant, addTerminal, type TestStore } from '#testing/store.ts';
-import { addPayment } from '#testing/store-payments.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { keepRefunding } from '#testkit/apis/api-objects.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
+import { addMerchant, addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment } from '#testkit/fixtures/payments/store-payments.ts';
 
 /**
  * Tests that a till at a location uses the location's time zone, currency, language and tax rates.

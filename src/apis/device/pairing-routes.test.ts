@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createPairingCode } from '#terminals/pairing-code.ts';
-import { accepted } from '#testing/accepted.ts';
-import { addTerminal, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

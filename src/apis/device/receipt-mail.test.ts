@@ -5,11 +5,17 @@ import { localWakeups } from '#db/wakeups.ts';
 import { type Log, silentLog } from '#observability/log.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import { peopleKey } from '#settings/config.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addMerchant, addPayer, addTerminal, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import {
+  addIntent,
+  addMerchant,
+  addPayer,
+  addTerminal,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

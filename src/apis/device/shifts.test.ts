@@ -3,13 +3,18 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { changePin } from '#people/cashier-pins.ts';
 import { deleteMembership, insertMembership } from '#people/membership-queries.ts';
-import { accepted } from '#testing/accepted.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addOwner } from '#testing/people.ts';
-import { addMerchant, addPayer, addTerminal, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { addOwner } from '#testkit/apis/people.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import {
+  addMerchant,
+  addPayer,
+  addTerminal,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 /** Tests cashiers at a till: sign-in, rights, and the limit of wrong PINs. */
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { editTerminal } from '#terminals/change-terminal.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addTerminal, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addMerchant, addTerminal, openStore, type TestStore } from '#testing/store.ts';
-import { serveStore } from '#testing/store-server.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { serveStore } from '#testkit/apis/store-server.ts';
+import {
+  addMerchant,
+  addTerminal,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 

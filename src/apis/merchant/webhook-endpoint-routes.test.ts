@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type AnswerBody, startTestApi, type TestApi } from '#testing/api.ts';
-import { startReceiver, type TestReceiver } from '#testing/webhook-receiver.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { type AnswerBody, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 
 const ENDPOINTS = '/v1/webhook_endpoints';
 

@@ -9,7 +9,7 @@ import { newId } from '#core/ids.ts';
 import { atoms } from '#core/money.ts';
 import { inState, newIntent } from '#payments/intent-rows.ts';
 import type { Refund } from '#refunds/refund.ts';
-import { COMMANDS } from '#testing/intent-situations.ts';
+import { COMMANDS } from '#testkit/fixtures/payments/intent-situations.ts';
 
 /** Tests findings about payment states that the console's own test does not produce. */
 

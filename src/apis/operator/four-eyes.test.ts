@@ -4,10 +4,10 @@ import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { newId } from '#core/ids.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, addStaff } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, addStaff } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 /**
  * Tests that changes that move money need a second person, and that support staff can only read.

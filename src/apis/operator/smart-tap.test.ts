@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { newId } from '#core/ids.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, addStaff, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, addStaff, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** Tests Smart Tap keys in the operator's console, and a terminal's switch for Smart Tap. */
 

@@ -2,11 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Payment } from '#payments/payment.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addStaff, PASSWORD, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { addIntent, addPayer, openStore, pay, type TestStore } from '#testing/store.ts';
-import { addPayment, addStore, playRefunds } from '#testing/store-payments.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addStaff, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import {
+  addIntent,
+  addPayer,
+  openStore,
+  pay,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
+import { addPayment, addStore, playRefunds } from '#testkit/fixtures/payments/store-payments.ts';
 
 /**
  * Tests how support staff find a payment by any identifier and give a reason to read it, which the

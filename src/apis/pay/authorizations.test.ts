@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import {
   addContractWallet,
   delegate,
@@ -11,9 +11,9 @@ import {
   payByLink,
   readLink,
   sign,
-} from '#testing/pay-links.ts';
-import { PULLED } from '#testing/sale-amounts.ts';
-import { serveStore } from '#testing/store-server.ts';
+} from '#testkit/apis/pay-links.ts';
+import { serveStore } from '#testkit/apis/store-server.ts';
+import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 

@@ -10,10 +10,10 @@ import {
 } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { addIntent, addPayer } from '#testing/store.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testkit/apis/pay-links.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addIntent, addPayer } from '#testkit/fixtures/payments/store.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 

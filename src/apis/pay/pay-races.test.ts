@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { assertPaidOnce, type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { addContractWallet, signByLink } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { addPayer } from '#testing/store.ts';
-import { tap } from '#testing/tap.ts';
+import { assertPaidOnce, type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { addContractWallet, signByLink } from '#testkit/apis/pay-links.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addPayer } from '#testkit/fixtures/payments/store.ts';
 
 /** Number of races; `npm run test:long` runs more. */
 const rounds = Number(process.env.PAY_RACES ?? 12);

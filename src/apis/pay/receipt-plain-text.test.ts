@@ -11,8 +11,8 @@ import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
 import { LANGUAGES, PSEUDO_LANGUAGE } from '#i18n/languages.ts';
 import { writerFor } from '#i18n/text.ts';
 import { taxTable } from '#prices/sale-lines.ts';
-import { visualLines } from '#testing/pdf-text.ts';
-import { RANDOM_RECEIPT } from '#testing/random-receipts.ts';
+import { visualLines } from '#testkit/fixtures/core/pdf-text.ts';
+import { RANDOM_RECEIPT } from '#testkit/fixtures/payments/random-receipts.ts';
 import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';

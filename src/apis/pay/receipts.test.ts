@@ -4,8 +4,8 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { payByLink } from '#testing/pay-links.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { payByLink } from '#testkit/apis/pay-links.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { readLink, sign } from '#testing/pay-links.ts';
-import { renameToken } from '#testing/token-without-permit.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { readLink, sign } from '#testkit/apis/pay-links.ts';
+import { renameToken } from '#testkit/network/token-without-permit.ts';
 
 let ground: PayGround;
 

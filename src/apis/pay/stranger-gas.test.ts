@@ -5,8 +5,8 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { tagToken } from '#terminals/tag-url.ts';
-import type { Reply } from '#testing/api-client.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
+import type { Reply } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import {
   addContractWallet,
   delegate,
@@ -14,11 +14,16 @@ import {
   payByLink,
   sign,
   signByLink,
-} from '#testing/pay-links.ts';
-import { PULLED } from '#testing/sale-amounts.ts';
-import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
-import { addTerminal, intentMaker, TEST_GAS, TEST_ID_KEY } from '#testing/store.ts';
-import { serveStore } from '#testing/store-server.ts';
+} from '#testkit/apis/pay-links.ts';
+import { serveStore } from '#testkit/apis/store-server.ts';
+import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
+import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import {
+  addTerminal,
+  intentMaker,
+  TEST_GAS,
+  TEST_ID_KEY,
+} from '#testkit/fixtures/payments/store.ts';
 
 /**
  * A wallet with code may accept in `eth_call` what it refuses in the block. The operator pays for

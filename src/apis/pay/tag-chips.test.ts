@@ -4,12 +4,12 @@ import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { isVisit, makeChip } from '#terminals/tag-chip.ts';
 import { rotateTag, tagToken } from '#terminals/tag-url.ts';
-import type { Reply } from '#testing/api-client.ts';
-import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { type LinkBody, sign } from '#testing/pay-links.ts';
-import { AMOUNT } from '#testing/sale-amounts.ts';
-import { addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
+import type { Reply } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { type LinkBody, sign } from '#testkit/apis/pay-links.ts';
+import { CardChip, type CardSettings } from '#testkit/fixtures/core/card-chip.ts';
+import { AMOUNT } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addTerminal, intentMaker, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 const TEN_MINUTES_MS = 10 * 60_000;
 const ACTOR = {

@@ -6,12 +6,17 @@ import fastify from 'fastify';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { createTagGate } from '#apis/pay/tag-page.ts';
 import { tagToken } from '#terminals/tag-url.ts';
-import type { Reply } from '#testing/api-client.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { type LinkBody, sign, tokenOf } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { addIntent, addTerminal, intentMaker, TEST_ID_KEY } from '#testing/store.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import type { Reply } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { type LinkBody, sign, tokenOf } from '#testkit/apis/pay-links.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import {
+  addIntent,
+  addTerminal,
+  intentMaker,
+  TEST_ID_KEY,
+} from '#testkit/fixtures/payments/store.ts';
 import { ensureBuilt } from '#web/build-web-apps.ts';
 import { addWebRoutes } from '#web/serve-apps.ts';
 

@@ -9,12 +9,9 @@ import { profileFor, WALLET_FACTORIES } from '#settlement/chain-profiles.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import { upsertReport } from '#settlement/readiness-queries.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { keyWalletCode, type LinkBody, readLink, sign } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { settling } from '#testing/settling.ts';
-import { TEST_GAS } from '#testing/store.ts';
-import { serveStore } from '#testing/store-server.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { keyWalletCode, type LinkBody, readLink, sign } from '#testkit/apis/pay-links.ts';
+import { serveStore } from '#testkit/apis/store-server.ts';
 import {
   addFactories,
   deploymentsIn,
@@ -23,8 +20,11 @@ import {
   factoryWallet,
   listing,
   wrapping,
-} from '#testing/undeployed-wallets.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+} from '#testkit/apis/undeployed-wallets.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { TEST_GAS } from '#testkit/fixtures/payments/store.ts';
+import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 /** Time-out for a deployment, whose job needs a block or two. */
 const DEPLOYED_MS = 15_000;

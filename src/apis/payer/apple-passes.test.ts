@@ -11,17 +11,22 @@ import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { timeHead, writePhoneTap } from '#payers/phone-tap.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { type ApplePushServer, startApplePushServer } from '#testing/apple-push-server.ts';
-import { addIntent, keepSettling, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
-import { unzip } from '#testing/unzip.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { unzip } from '#testkit/fixtures/core/unzip.ts';
 import {
   makeWalletCredentials,
   PASS_TYPE,
   type WalletCredentials,
-} from '#testing/wallet-credentials.ts';
+} from '#testkit/fixtures/payers/wallet-credentials.ts';
+import {
+  addIntent,
+  keepSettling,
+  TEST_CARD_KEY,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
+import { type ApplePushServer, startApplePushServer } from '#testkit/network/apple-push-server.ts';
 
 const WEB_URL = 'https://pay.example';
 const clock = new FakeClock();

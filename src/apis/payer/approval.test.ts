@@ -11,17 +11,20 @@ import { readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { policyCall, transferCall } from '#settlement/contract/contract-calls.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
-import { type Caller, caller } from '#testing/api-client.ts';
-import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { signPermitOn, signPolicyOn, TERMS } from '#testing/sign-approval.ts';
-import { signTransfer as signTransferOn } from '#testing/sign-transfer.ts';
-import { addIntent, openStore, type TestStore } from '#testing/store.ts';
-import { type SignedIn, type StoreServer, serveStore } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
-import { takePermit } from '#testing/token-without-permit.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { type Caller, caller } from '#testkit/apis/api-client.ts';
+import { declineCodeOf, errorCodeOf } from '#testkit/apis/error-code.ts';
+import { type SignedIn, type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { signPermitOn, signPolicyOn, TERMS } from '#testkit/fixtures/payers/sign-approval.ts';
+import { signTransfer as signTransferOn } from '#testkit/fixtures/payers/sign-transfer.ts';
+import { addIntent, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { takePermit } from '#testkit/network/token-without-permit.ts';
 
 /**
  * Tests a payer's whole path on a real chain: from an empty wallet to a payment, without any gas.

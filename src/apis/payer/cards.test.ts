@@ -7,12 +7,12 @@ import { atoms } from '#core/money.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import type { StaticPassTerms } from '#risk/risk-rules.ts';
-import type { Body, Caller } from '#testing/api-client.ts';
-import { CardChip, type CardSettings } from '#testing/card-chip.ts';
-import { addIntent, addPayer, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { type Presented, tap } from '#testing/tap.ts';
-import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
+import type { Body, Caller } from '#testkit/apis/api-client.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { type Presented, tap } from '#testkit/apis/tap.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
+import { CardChip, type CardSettings } from '#testkit/fixtures/core/card-chip.ts';
+import { addIntent, addPayer, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
 let preflight: PreflightResult = { ok: true };

@@ -4,14 +4,14 @@ import { zeroAddress } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount } from 'viem/accounts';
 import { GAS_PER_DAY } from '#settlement/gas-budget.ts';
 import { ENROLMENT_GAS } from '#settlement/gas-ceilings.ts';
-import type { Caller, Reply } from '#testing/api-client.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { addContractWallet, delegate, keyWalletCode, payByLink } from '#testing/pay-links.ts';
-import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
-import { signTransfer } from '#testing/sign-transfer.ts';
-import { addIntent } from '#testing/store.ts';
-import { tap } from '#testing/tap.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { addContractWallet, delegate, keyWalletCode, payByLink } from '#testkit/apis/pay-links.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
+import { signTransfer } from '#testkit/fixtures/payers/sign-transfer.ts';
+import { addIntent } from '#testkit/fixtures/payments/store.ts';
 
 /** Approvals an hour from one IP address. */
 const PER_ADDRESS = 8;

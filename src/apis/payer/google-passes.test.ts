@@ -5,17 +5,17 @@ import { codeOf, stepAt } from '#payers/check-rotating-code.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { outcomeOf } from '#testing/error-code.ts';
-import { type GoogleServer, startGoogleServer } from '#testing/google-server.ts';
-import { addIntent, TEST_CARD_KEY, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { outcomeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
 import {
   ISSUER,
   makeWalletCredentials,
   type WalletCredentials,
-} from '#testing/wallet-credentials.ts';
+} from '#testkit/fixtures/payers/wallet-credentials.ts';
+import { addIntent, TEST_CARD_KEY, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { type GoogleServer, startGoogleServer } from '#testkit/network/google-server.ts';
 
 const clock = new FakeClock();
 let google: GoogleServer;

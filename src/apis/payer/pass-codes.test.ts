@@ -4,10 +4,10 @@ import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { addIntent, type TestStore } from '#testing/store.ts';
-import type { StoreServer } from '#testing/store-server.ts';
-import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import type { StoreServer } from '#testkit/apis/store-server.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
+import { addIntent, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
 let preflight: PreflightResult = { ok: true };

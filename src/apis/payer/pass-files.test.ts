@@ -6,13 +6,16 @@ import { StartError } from '#core/start-error.ts';
 import { loadPassFiles, type PassFileLocations } from '#payers/load-pass-files.ts';
 import { writePhoneTap } from '#payers/phone-tap.ts';
 import { readPassFileSettings } from '#settings/pass-file-settings.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, keepSettling, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer, serveStore } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
-import { unzip } from '#testing/unzip.ts';
-import { makeWalletCredentials, type WalletCredentials } from '#testing/wallet-credentials.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { unzip } from '#testkit/fixtures/core/unzip.ts';
+import {
+  makeWalletCredentials,
+  type WalletCredentials,
+} from '#testkit/fixtures/payers/wallet-credentials.ts';
+import { addIntent, keepSettling, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let credentials: WalletCredentials;
 let locations: WalletCredentials['locations'];

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Caller } from '#testing/api-client.ts';
-import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, type TestStore } from '#testing/store.ts';
-import { openServedStore, type SignedIn, type StoreServer } from '#testing/store-server.ts';
-import { tap as tapAt } from '#testing/tap.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { declineCodeOf, errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type SignedIn, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap as tapAt } from '#testkit/apis/tap.ts';
+import { addIntent, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FakeClock } from '#core/clock.ts';
-import { findText } from '#testing/find-text.ts';
-import { keepSettling, type TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { tap } from '#testing/tap.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { tap } from '#testkit/apis/tap.ts';
+import { findText } from '#testkit/fixtures/db/find-text.ts';
+import { keepSettling, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let clock: FakeClock;
 let store: TestStore;

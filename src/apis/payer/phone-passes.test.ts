@@ -5,12 +5,12 @@ import { newSecret } from '#core/bearer-secrets.ts';
 import { FakeClock } from '#core/clock.ts';
 import { type PhoneKind, timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addPayer, type TestStore } from '#testing/store.ts';
-import type { StoreServer } from '#testing/store-server.ts';
-import { openTwoNodes, type Presenting, type TwoNodes } from '#testing/two-nodes.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import type { StoreServer } from '#testkit/apis/store-server.ts';
+import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { addIntent, addPayer, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/read-tap.ts';
 
 /** Number of bytes in a tap before the pass's value. */

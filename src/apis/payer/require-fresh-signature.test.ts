@@ -4,11 +4,11 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { FakeClock } from '#core/clock.ts';
 import { asksOf } from '#http/second-factor-by-effect.ts';
-import type { Caller, Reply } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import type { TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer } from '#testing/store-server.ts';
-import { messageOf, newWallet } from '#testing/wallet-sign-in.ts';
+import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
+import { messageOf, newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import type { TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const FIVE_MINUTES_MS = 300_000;

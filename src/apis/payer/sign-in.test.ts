@@ -4,13 +4,13 @@ import { createDomainCheck } from '#apis/payer/sign-in-domain.ts';
 import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { createNonce } from '#payers/payer-sign-in.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
-import type { TestStore } from '#testing/store.ts';
-import { openServedStore, type StoreServer, serveStore } from '#testing/store-server.ts';
-import { startTestNetwork } from '#testing/test-network.ts';
-import { messageOf, newWallet, type SignInMessage } from '#testing/wallet-sign-in.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { openServedStore, type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import { messageOf, newWallet, type SignInMessage } from '#testkit/apis/wallet-sign-in.ts';
+import type { TestStore } from '#testkit/fixtures/payments/store.ts';
+import { startTestNetwork } from '#testkit/network/test-network.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 

@@ -6,13 +6,10 @@ import { present } from '#core/assert.ts';
 import { createApproval } from '#payers/create-approval.ts';
 import { createTransfer } from '#payers/create-transfer.ts';
 import { selectPayerByAddress } from '#payers/payer-queries.ts';
-import type { Caller, Reply } from '#testing/api-client.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { keyWalletCode } from '#testing/pay-links.ts';
-import { signPermitOn, signPolicyOn } from '#testing/sign-approval.ts';
-import { signTransfer } from '#testing/sign-transfer.ts';
-import { addIntent } from '#testing/store.ts';
-import { tap } from '#testing/tap.ts';
+import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { keyWalletCode } from '#testkit/apis/pay-links.ts';
+import { tap } from '#testkit/apis/tap.ts';
 import {
   addFactories,
   deploymentsIn,
@@ -21,8 +18,11 @@ import {
   factoryWallet,
   listing,
   wrapping,
-} from '#testing/undeployed-wallets.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+} from '#testkit/apis/undeployed-wallets.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
+import { signTransfer } from '#testkit/fixtures/payers/sign-transfer.ts';
+import { addIntent } from '#testkit/fixtures/payments/store.ts';
 import { compileContract } from '../../../contracts/compile.ts';
 
 /**

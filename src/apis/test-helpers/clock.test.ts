@@ -6,6 +6,7 @@ import { createAgentToken } from '#payers/create-agent-token.ts';
 import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { renderIntent } from '#payments/render.ts';
+import { serveStore } from '#testkit/apis/store-server.ts';
 import {
   addIntent,
   addMerchant,
@@ -17,12 +18,11 @@ import {
   pay,
   summaryOf,
   type TestStore,
-} from '#testing/store.ts';
-import { serveStore } from '#testing/store-server.ts';
-import { addEndpoint } from '#testing/webhook-endpoints.ts';
-import { writeTestEvents } from '#testing/webhook-events.ts';
-import { startReceiver } from '#testing/webhook-receiver.ts';
-import { eventually, openBench } from '#testing/webhooks.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
+import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
+import { eventually, openBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');
 const HOUR = 3_600;

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { EVENT_TYPES } from '#events/event-types.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { declineCodeOf, errorCodeOf } from '#testing/error-code.ts';
-import { addIntent, addPayer, keepSettling, openStore, type TestStore } from '#testing/store.ts';
-import { type StoreServer, serveStore } from '#testing/store-server.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { declineCodeOf, errorCodeOf } from '#testkit/apis/error-code.ts';
+import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
+import {
+  addIntent,
+  addPayer,
+  keepSettling,
+  openStore,
+  type TestStore,
+} from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
 let server: StoreServer;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judgeTerms } from '#payments/offline/decide-bounce.ts';
 import { countedAt, type Signed } from '#payments/offline/signed-sale.ts';
-import { RATES } from '#testing/offline-sales.ts';
+import { RATES } from '#testkit/apis/offline-sales.ts';
 
 const NOW = new Date('2026-11-28T12:00:00.000Z');
 const SECONDS = BigInt(NOW.getTime() / 1_000);

@@ -5,8 +5,8 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import type { Caller } from '#testing/api-client.ts';
-import { errorCodeOf } from '#testing/error-code.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import {
   forwardSales,
   type Forwarded as Item,
@@ -18,12 +18,12 @@ import {
   settleForwarded,
   signOffline,
   WIDE_LIMITS,
-} from '#testing/offline-sales.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { delegate } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
-import { addTerminal } from '#testing/store.ts';
-import { newWallet, signInWallet } from '#testing/wallet-sign-in.ts';
+} from '#testkit/apis/offline-sales.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { delegate } from '#testkit/apis/pay-links.ts';
+import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addTerminal } from '#testkit/fixtures/payments/store.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 let ground: PayGround;

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { declineOverdue } from '#payments/apply-settlements.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import type { Caller } from '#testing/api-client.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
 import {
   forwardedIn,
   forwardSales,
@@ -13,10 +13,10 @@ import {
   setLimits,
   settleForwarded,
   signOffline,
-} from '#testing/offline-sales.ts';
-import { type PayGround, startPayGround } from '#testing/pay-ground.ts';
-import { PULLED } from '#testing/sale-amounts.ts';
-import { addTerminal } from '#testing/store.ts';
+} from '#testkit/apis/offline-sales.ts';
+import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
+import { addTerminal } from '#testkit/fixtures/payments/store.ts';
 
 let ground: PayGround;
 let till: Caller;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import type { Caller } from '#testing/api-client.ts';
+import type { Caller } from '#testkit/apis/api-client.ts';
 import {
   type Forwarded,
   forwardedIn,
@@ -11,10 +11,10 @@ import {
   setLimits,
   settleForwarded,
   signOffline,
-} from '#testing/offline-sales.ts';
-import { type PayGround, startPayGround, summary } from '#testing/pay-ground.ts';
-import { signByLink, tokenOf } from '#testing/pay-links.ts';
-import { AMOUNT, PULLED } from '#testing/sale-amounts.ts';
+} from '#testkit/apis/offline-sales.ts';
+import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { signByLink, tokenOf } from '#testkit/apis/pay-links.ts';
+import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import {
   addIntent,
   addMerchant,
@@ -23,9 +23,9 @@ import {
   intentMaker,
   pay,
   summaryOf,
-} from '#testing/store.ts';
-import { eventTypes, storedStatus } from '#testing/store-payments.ts';
-import { answerAsPayer, cancel, limitPayer } from '#testing/store-requests.ts';
+} from '#testkit/fixtures/payments/store.ts';
+import { eventTypes, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
+import { answerAsPayer, cancel, limitPayer } from '#testkit/fixtures/payments/store-requests.ts';
 
 /** Tests offline sales that replace a payment intent, which an online till had left open. */
 

@@ -10,11 +10,15 @@ import { scheduleCall, timelockOf } from '#settlement/contract/timelock-calls.ts
 import type { ForeignProposal } from '#settlement/reconciliation/note-contract-changes.ts';
 import { type ReconcileOptions, reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { readRoles } from '#settlement/reconciliation/role-holders.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { addAccount } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { settlementCall, type TestMerchant } from '#testing/test-network.ts';
-import { signProposal } from '#testing/wallet-consents.ts';
+import { signProposal } from '#testkit/fixtures/payers/wallet-consents.ts';
+import { addAccount } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { settlementCall, type TestMerchant } from '#testkit/network/test-network.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
 /** A delay that is longer than the test, so that no scheduled operation becomes executable. */

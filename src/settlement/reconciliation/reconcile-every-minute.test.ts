@@ -8,8 +8,8 @@ import {
   type DifferenceRow,
   saveDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 let database: TestDatabase;
 let network: TestNetwork;

@@ -21,8 +21,16 @@ import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { acceptDifference } from '#settlement/reconciliation/reconcile-queries.ts';
 import { reportReconciliation } from '#settlement/reconciliation/reconcile-report.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { addAccount, askRefund, askWithdrawal, refundPayload } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import {
+  addAccount,
+  askRefund,
+  askWithdrawal,
+  refundPayload,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const WISH = { livemode: false, requestCount: null } as const;

@@ -8,7 +8,7 @@ import {
   selectRefundDifferences,
   selectWithdrawalDifferences,
 } from '#settlement/reconciliation/reconcile-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 /** The number of refunds and the number of withdrawals; one per block, all compared long ago. */
 const OLD = 3_000;

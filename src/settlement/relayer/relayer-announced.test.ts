@@ -2,12 +2,16 @@ import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CUSTOM } from '#settlement/chain-profiles.ts';
-import type { ProviderAnswer, ProviderCall } from '#testing/back-ends.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import type { Behavior } from '#testing/provider-behaviors.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type BusyWorld, settledNumbers, startBusyWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import {
+  type BusyWorld,
+  settledNumbers,
+  startBusyWorld,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import type { ProviderAnswer, ProviderCall } from '#testkit/network/back-ends.ts';
+import type { Behavior } from '#testkit/network/provider-behaviors.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const BLOCK_MS = 200;
 /** Latency of a distant node: during one round trip, two blocks are mined. */

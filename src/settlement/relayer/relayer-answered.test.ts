@@ -4,9 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { requeueAnswered, selectAnswered } from '#settlement/relayer/jobs/transaction-queries.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { askRefund, settleSale, signApproval } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { askRefund, settleSale, signApproval } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const PAID = 1_000_000n;
 const REFUNDED = 400_000n;

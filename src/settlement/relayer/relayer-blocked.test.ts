@@ -5,7 +5,6 @@ import { encodeFunctionData } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { endBlockedRefund, selectBlocked } from '#settlement/blocked-request-queries.ts';
 import type { Relayer } from '#settlement/relayer/relayer.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {
   askRefund,
   askWithdrawal,
@@ -14,9 +13,10 @@ import {
   settleSale,
   startOddWorld,
   switchContract,
-} from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 describe('a refund that is temporarily refused', () => {

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { readEvents } from '#settlement/contract/contract-events.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { createRandom } from '#testing/random.ts';
-import { addAccount, startOddWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld } from '#testing/relayer-world.ts';
+import { createRandom } from '#testkit/fixtures/core/random.ts';
+import { addAccount, startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded, type RelayerWorld } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
 
 const ROUNDS = 16;
 const ROUND_MS = 250;

@@ -6,10 +6,13 @@ import { silentLog } from '#observability/log.ts';
 import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { askRefund, askWithdrawal } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import type { StartNode } from '#testing/test-network.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { askRefund, askWithdrawal } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import type { StartNode } from '#testkit/network/test-network.ts';
 
 const DAY_S = 86_400;
 const LAG_S = 7_200;

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Failpoint } from '#core/failpoints.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { assertSettledOnce } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { assertSettledOnce } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const POINTS: readonly Failpoint[] = [
   'settlement.sender_taken',

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+import { type OddWorld, startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 describe('the deadline of a payment', () => {
   let world: OddWorld<ProviderProxy>;

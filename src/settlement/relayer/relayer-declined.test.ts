@@ -4,9 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Network } from '#core/mode.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { applyOutcomes, signApproval, switchContract } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import {
+  applyOutcomes,
+  signApproval,
+  switchContract,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const SALE = 1_000_000n;
 const MANY = 10n ** 12n;

@@ -3,10 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { getCreate2Address, numberToHex } from 'viem';
 import { applyDeployments } from '#payments/apply-deployments.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { keyWalletCode } from '#testing/pay-links.ts';
-import { minedBlock } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { keyWalletCode } from '#testkit/apis/pay-links.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { minedBlock } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 /** The address of a factory that deploys its call data as init code (CREATE2, salt 0). */
 const FACTORY = numberToHex(0xfac70001n, { size: 20 });

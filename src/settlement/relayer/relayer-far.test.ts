@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type BusyWorld, settleSale, startBusyWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+import {
+  type BusyWorld,
+  settleSale,
+  startBusyWorld,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const FAR_MS = 500;
 const REQUESTS = 16;

@@ -3,8 +3,7 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import {
   assertSettledOnce,
   minedBlock,
@@ -12,7 +11,8 @@ import {
   postSwitch,
   settledNumbers,
   startOddWorld,
-} from '#testing/relayer-scene.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
 
 const WAIT_MS = 15_000;
 

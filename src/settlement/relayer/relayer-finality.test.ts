@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
 import { afterEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import {
   applyOnceMined,
   applyOutcomes,
   minedBlock,
   signApproval,
   startOddWorld,
-} from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import type { Overrides } from '#testing/test-network.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import type { Overrides } from '#testkit/network/test-network.ts';
 
 describe('a payment that the relayer has reported as settled', () => {
   const database = databaseForTests(12);

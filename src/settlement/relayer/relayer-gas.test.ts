@@ -7,12 +7,16 @@ import { gasOfContract } from '#settlement/network-config.ts';
 import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
 import { groupByGas } from '#settlement/relayer/send/plan-batches.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
-import type { ProviderCall } from '#testing/back-ends.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { Behavior } from '#testing/provider-behaviors.ts';
-import { startProviderProxy } from '#testing/provider-proxy.ts';
-import { startOddWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import type { ProviderCall } from '#testkit/network/back-ends.ts';
+import type { Behavior } from '#testkit/network/provider-behaviors.ts';
+import { startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 /** Gas limits: of a contract of version 1, of cancellations, and of numbers that are far apart. */
 

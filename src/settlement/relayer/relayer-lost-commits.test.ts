@@ -12,9 +12,13 @@ import { silentLog } from '#observability/log.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
-import { type ChaosDatabase, openDatabaseOf } from '#testing/chaos/chaos-ground.ts';
-import type { TestDatabase } from '#testing/database.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import type { TestDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ChaosDatabase, openDatabaseOf } from '#testkit/simulation/chaos/chaos-ground.ts';
 
 /**
  * Maximum number of tries. A try proves nothing if another commit reaches the disk first and makes

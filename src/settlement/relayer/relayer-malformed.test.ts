@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
 import {
   askRefund,
   askWithdrawal,
   type BusyWorld,
   settleSale,
   startBusyWorld,
-} from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 /** Values that no method used by the relayer can return. */
 const NONSENSE = ['0x', null, 7, `0x${'00'.repeat(31)}`, {}, [null], '0xzz'] as const;

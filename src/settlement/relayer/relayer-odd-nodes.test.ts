@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type FaultyNode, type NodeCall, startFaultyNode } from '#testing/faulty-node.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import {
   askRefund,
   type OddWorld,
   postSwitch,
   startOddWorld,
   switchContract,
-} from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type FaultyNode, type NodeCall, startFaultyNode } from '#testkit/network/faulty-node.ts';
 
 const GONE = 'missing trie node: the state is not available';
 

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
 import {
   askRefund,
   type BusyWorld,
   settledNumbers,
   settleSale,
   startBusyWorld,
-} from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
 
 /** Every RPC method that the service uses. */
 const METHODS = [

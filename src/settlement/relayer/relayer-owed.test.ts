@@ -8,8 +8,17 @@ import { authorizationMessage } from '#settlement/chain/check/authorization-mess
 import { readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
-import { applyOutcomes, askRefund, minedBlock, signApproval } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import {
+  applyOutcomes,
+  askRefund,
+  minedBlock,
+  signApproval,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 const AMOUNT = 1_000_000n;

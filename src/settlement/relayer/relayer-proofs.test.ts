@@ -3,9 +3,13 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { numberToHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { outsideBatches } from '#testing/outside-batches.ts';
-import { askRefund, settleSale } from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { outsideBatches } from '#testkit/fixtures/settlement/outside-batches.ts';
+import { askRefund, settleSale } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 /** Enough batches to overwrite every Merkle node that the contract keeps in its ring. */
 const AROUND = 256;

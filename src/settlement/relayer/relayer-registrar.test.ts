@@ -2,8 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { configureSenders } from '#settlement/chain/fees/configure-senders.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { signRegistration } from '#testing/wallet-consents.ts';
+import { signRegistration } from '#testkit/fixtures/payers/wallet-consents.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 describe("the registrar's key in a separate process", () => {
   let world: RelayerWorld;

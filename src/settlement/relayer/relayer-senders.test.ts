@@ -3,16 +3,16 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import {
   assertSettledOnce,
   type OddWorld,
   settledNumbers,
   startOddWorld,
-} from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded, TEST_LEASE_MS } from '#testing/relayer-world.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { assertSucceeded, TEST_LEASE_MS } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 describe('relayer senders', () => {
   const database = databaseForTests(12);

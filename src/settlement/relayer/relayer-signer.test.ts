@@ -12,17 +12,21 @@ import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { heldAccount } from '#testing/held-key.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { signRegistration } from '#testkit/fixtures/payers/wallet-consents.ts';
 import {
   askRefund,
   assertSettledOnce,
   settledNumbers,
   settleSale,
-} from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { type RemoteSigner, startRemoteSigner } from '#testing/remote-signer.ts';
-import { signRegistration } from '#testing/wallet-consents.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { type RemoteSigner, startRemoteSigner } from '#testkit/network/remote-signer.ts';
 
 const GWEI = 10n ** 9n;
 const EXAMPLE = path.join(import.meta.dirname, '../../../deploy/signer/signer.json');

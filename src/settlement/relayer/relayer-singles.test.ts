@@ -8,15 +8,19 @@ import { readPayerAccount, readPermitNonce } from '#settlement/chain/read/payer-
 import { NOT_IN_TIME, type RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
+import { signProposal, signRegistration } from '#testkit/fixtures/payers/wallet-consents.ts';
 import {
   askRefund,
   askWithdrawal,
   refundPayload,
   settleSale,
   switchContract,
-} from '#testing/relayer-scene.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { signProposal, signRegistration } from '#testing/wallet-consents.ts';
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const DEADLINE = 4_000_000_000n;
 

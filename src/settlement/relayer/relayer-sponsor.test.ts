@@ -3,8 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { generatePrivateKey } from 'viem/accounts';
 import type { Failpoint } from '#core/failpoints.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
+import { signTransfer, transferPayload } from '#testkit/fixtures/payers/sign-transfer.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const VALUE = 1_000_000n;
 const FINAL_MS = 30_000;

@@ -6,11 +6,15 @@ import { NOT_IN_TIME } from '#settlement/chain-requests.ts';
 import type { CountsRule, NetworkConfig } from '#settlement/network-config.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { addAccount, startOddWorld } from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded, type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { addAccount, startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  assertSucceeded,
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const SMALL = 1_000_000n;
 const LARGE = 5_000_000n;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { toFunctionSelector } from 'viem';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { startOddWorld } from '#testing/relayer-scene.ts';
-import { turnsLater } from '#testing/relayer-turns.ts';
+import { startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { turnsLater } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const WAIT_MS = 20_000;
 /** Selector of the call that reads the hourly ceiling and its use. */

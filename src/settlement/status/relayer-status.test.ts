@@ -6,8 +6,11 @@ import { reportOf } from '#settlement/relayer/report-worker-state.ts';
 import { checkBalances } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { daysLeftOf, paymentsLeftOf, paymentsPerDay } from '#settlement/status/low-gas-balance.ts';
 import { readRelayerStatus } from '#settlement/status/relayer-status.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;

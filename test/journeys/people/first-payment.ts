@@ -1,5 +1,5 @@
-import { startMailServer } from '#testing/mail-server.ts';
-import { startSharedSandbox } from '#testing/shared-sandbox.ts';
+import { startMailServer } from '#testkit/network/mail-server.ts';
+import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { DESKTOP, type TestWindow } from '../../../web/testing/browser.ts';
 import { freePort } from '../../../web/testing/free-port.ts';
 import { mailedLink } from '../../../web/testing/mail.ts';

@@ -17,11 +17,14 @@ import {
   scheduleCall,
   timelockOf,
 } from '#settlement/contract/timelock-calls.ts';
-import type { TestDatabase } from '#testing/database.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
-import { TEST_CHAIN_ID, type TestMerchant } from '#testing/test-network.ts';
-import { watchTheft } from '#testing/theft.ts';
+import type { TestDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
+import { watchTheft } from '#testkit/fixtures/settlement/theft.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { TEST_CHAIN_ID, type TestMerchant } from '#testkit/network/test-network.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';

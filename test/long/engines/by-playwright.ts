@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium, firefox, type Page } from 'playwright-core';
-import { launchChromium } from '#testing/chromium.ts';
+import { launchChromium } from '#testkit/network/chromium.ts';
 import { type Engine, type Hands, TIMEOUT_MS, until } from './hands.ts';
 
 const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };

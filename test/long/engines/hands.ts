@@ -1,4 +1,4 @@
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 export type Role = 'button' | 'link' | 'radio' | 'switch';
 

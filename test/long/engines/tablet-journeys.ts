@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encode } from 'uqr';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { setLimits } from '#testing/offline-sales.ts';
+import { setLimits } from '#testkit/apis/offline-sales.ts';
 import { type Gateway, gatewayTo } from '../../../web/testing/gateway.ts';
 import { fundedAccount } from '../../../web/testing/payer.ts';
 import {

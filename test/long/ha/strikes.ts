@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#db/database.ts';
-import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { comeToRest } from '#testing/invariants/invariants.ts';
-import { compareSales, type Sale, type Sales } from '#testing/sales.ts';
+import { compareSales, type Sale, type Sales } from '#testkit/fixtures/payments/sales.ts';
+import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 
 /** The conditions that must hold after a fault in the cluster. */
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
+import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 
 /** Deploys a contract by the guide's command, with roles as an operator would give them. */
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import type { Sales } from '#testing/sales.ts';
+import type { Sales } from '#testkit/fixtures/payments/sales.ts';
 import { bookedSales, paidOf } from '../ha/strikes.ts';
 
 /** The conditions that must hold after a restore to a point in time. */

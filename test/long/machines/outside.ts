@@ -2,10 +2,10 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { request } from 'node:https';
 import { connect, createServer } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { ChaosGround } from '#testing/chaos/chaos-ground.ts';
-import { chaosEnv } from '#testing/chaos/chaos-process.ts';
-import { listen } from '#testing/listen.ts';
-import { startMailServer } from '#testing/mail-server.ts';
+import { listen } from '#testkit/network/listen.ts';
+import { startMailServer } from '#testkit/network/mail-server.ts';
+import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 import { startProxy } from '../ha/proxy.ts';
 import { OUTSIDE } from './room.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseCsv, parseJsonl } from '#testing/books.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { parseCsv, parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { DESKTOP, type TestWindow } from '../../testing/browser.ts';
 import { payAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { type MailServer, startMailServer } from '#testing/mail-server.ts';
+import { type MailServer, startMailServer } from '#testkit/network/mail-server.ts';
 import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { payAt, textOf } from '../../testing/desk.ts';
 import { freePort } from '../../testing/free-port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { eventually } from '#testing/webhooks.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { contentOf, recordsOf } from '../../data/ndef.ts';
 import { PHONE } from '../../testing/browser.ts';
 import { payAt, textOf } from '../../testing/desk.ts';

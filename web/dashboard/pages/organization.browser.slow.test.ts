@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
-import { addMember, PASSWORD } from '#testing/people.ts';
+import { addMember, PASSWORD } from '#testkit/apis/people.ts';
 import { DESKTOP, PHONE } from '../../testing/browser.ts';
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { checkFits } from '../../testing/page-width.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { present } from '#core/assert.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { eventually } from '#testing/webhooks.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import {
   addVirtualPasskeys,
   DESKTOP,

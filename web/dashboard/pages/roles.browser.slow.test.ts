@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
-import { addMember, PASSWORD } from '#testing/people.ts';
+import { addMember, PASSWORD } from '#testkit/apis/people.ts';
 import { DESKTOP, PHONE, type TestWindow } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { ownStage } from '../../testing/stage.ts';

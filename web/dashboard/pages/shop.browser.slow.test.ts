@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import type { TestWindow } from '../../testing/browser.ts';
 import { openSignedIn } from '../../testing/signed-in.ts';
 import { ownStage } from '../../testing/stage.ts';

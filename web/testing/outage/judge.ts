@@ -3,7 +3,7 @@ import { createPublicClient, type Hex, http, parseAbiItem } from 'viem';
 import type { Database } from '#db/database.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type RawLog, readEvents } from '#settlement/contract/contract-events.ts';
-import { caller } from '#testing/api-client.ts';
+import { caller } from '#testkit/apis/api-client.ts';
 import type { HeldSale } from '../../terminal/offline/held-sales.ts';
 import type { TestTerminal } from '../till.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openSharedSandbox, type SharedSandbox } from '#testing/shared-sandbox.ts';
+import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { openBrowser, type TestBrowser } from '../../testing/browser.ts';
 import { payAt, signInAt } from '../../testing/desk.ts';
 import { askForPayment, fundedAccount, injectWallet } from '../../testing/payer.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import { selectLogo } from '#accounts/brand-queries.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 const OWNER = 'olga@brand.test';
 const COLOR = '#0a7d4c';

@@ -4,9 +4,9 @@ import { ACCOUNT, ORGANIZATION, type PersonRoute } from '#apis/dashboard/person-
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { mailSettingChanges } from '#people/setting-mails.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, signInAs, stoppableMails } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, signInAs, stoppableMails } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** The settings that send data out or are printed, in a live account. */
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, signInAs } from '#testing/people.ts';
-import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
 
 let server: DashboardServer;
 let owner: PersonClient;

@@ -4,8 +4,8 @@ import { accountingHeader, accountingLines } from '#apis/dashboard/exports/accou
 import { EXPORTS } from '#apis/dashboard/exports/export-kinds.ts';
 import { csvLine } from '#core/csv.ts';
 import { updateSigned } from '#fiscal/fiscal-queries.ts';
-import { openStore, TEST_RECEIPTS, type TestStore } from '#testing/store.ts';
-import { addPayment } from '#testing/store-payments.ts';
+import { openStore, TEST_RECEIPTS, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { addPayment } from '#testkit/fixtures/payments/store-payments.ts';
 
 let store: TestStore;
 before(async () => {

@@ -6,10 +6,10 @@ import { dayAfter, dayIn } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
-import { addSales, parseJsonl } from '#testing/books.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
 
 /**
  * Tests the automatic actions at the end of a period, and their settings: payouts, and statements

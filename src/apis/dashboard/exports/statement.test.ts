@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
-import { addMovements, addSales, parseJsonl } from '#testing/books.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { addMovements, addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
 
 /** Statements over HTTP. */
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -9,8 +9,8 @@ import {
   PASSWORD,
   signInAs,
   stoppableNews,
-} from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+} from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 let server: DashboardServer;
 /** Olga owns the organization and two shops, each of which is an account. */

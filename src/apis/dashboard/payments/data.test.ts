@@ -4,9 +4,9 @@ import { getAddress } from 'viem';
 import { searchPayments } from '#apis/dashboard/payments/search-queries.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 /** Tests search, exports, statistics and the live feed with an account that has many payments. */
 

@@ -7,14 +7,18 @@ import { followAllWallets, followWallets } from '#payouts/follow-wallets.ts';
 import { readMerchantWallets } from '#settlement/chain/read/merchant-wallets.ts';
 import { merchantReference, walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { merchantConsent, walletConsent } from '#settlement/contract/signed-messages.ts';
-import { CHAIN_WAIT_MS, openDashboardOnChain, signConsent } from '#testing/dashboard-on-chain.ts';
-import type { DashboardServer } from '#testing/dashboard-server.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { addOwner, addTotp, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { chainContext } from '#testing/store.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { eventually } from '#testing/webhooks.ts';
+import {
+  CHAIN_WAIT_MS,
+  openDashboardOnChain,
+  signConsent,
+} from '#testkit/apis/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { chainContext } from '#testkit/fixtures/payments/store.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { settlementAbi } from '../../../../contracts/artifacts/Settlement.ts';
 
 /**

@@ -7,13 +7,11 @@ import {
   openDashboardOnChain,
   signConsent,
   untilLive,
-} from '#testing/dashboard-on-chain.ts';
-import type { DashboardServer } from '#testing/dashboard-server.ts';
-import { keyWalletCode } from '#testing/pay-links.ts';
-import { addMember, addOwner, addTotp, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { chainContext } from '#testing/store.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+} from '#testkit/apis/dashboard-on-chain.ts';
+import type { DashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { keyWalletCode } from '#testkit/apis/pay-links.ts';
+import { addMember, addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 import {
   addFactories,
   deploymentsIn,
@@ -22,9 +20,11 @@ import {
   factoryWallet,
   listing,
   wrapping,
-} from '#testing/undeployed-wallets.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
-import { eventually } from '#testing/webhooks.ts';
+} from '#testkit/apis/undeployed-wallets.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { chainContext } from '#testkit/fixtures/payments/store.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 /**
  * Tests settlement wallets that are not deployed yet. They must be deployed before they are

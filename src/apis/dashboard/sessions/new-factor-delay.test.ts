@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#observability/log.ts';
 import { type Mail, startMailWorker } from '#people/mail-outbox.ts';
 import { FACTOR_AGE_MS, FACTORS_END_MS } from '#people/new-factor-delay.ts';
-import { Authenticator } from '#testing/authenticator.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addOwner,
   addTotp,
@@ -13,8 +12,9 @@ import {
   signInAs,
   stoppableMails,
   stoppableNews,
-} from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+} from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { Authenticator } from '#testkit/fixtures/people/authenticator.ts';
 
 let server: DashboardServer;
 

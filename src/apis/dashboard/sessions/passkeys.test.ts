@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { Authenticator } from '#testing/authenticator.ts';
-import { addOwner, addStaff, PASSWORD, signInAs } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addStaff, PASSWORD, signInAs } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { Authenticator } from '#testkit/fixtures/people/authenticator.ts';
 
 let server: PeopleServer;
 let count = 0;

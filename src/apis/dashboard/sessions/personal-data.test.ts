@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { findText } from '#testing/find-text.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -10,8 +9,9 @@ import {
   mailedUrl,
   PASSWORD,
   signInAs,
-} from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+} from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { findText } from '#testkit/fixtures/db/find-text.ts';
 
 /** Audit log columns that keep personal data forever. No other column may keep any. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addOwner, addTotp, signInAs } from '#testing/people.ts';
-import { startPeopleServer } from '#testing/people-server.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addTotp, signInAs } from '#testkit/apis/people.ts';
+import { startPeopleServer } from '#testkit/apis/people-server.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 
 async function factors(client: PersonClient) {
   const { user } = (await client.get('/session')).body as { user?: { factors: object } };

@@ -12,7 +12,7 @@ import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -20,10 +20,10 @@ import {
   PASSWORD,
   signInAs,
   stoppableMails,
-} from '#testing/people.ts';
-import { type ServerContext, startPeopleServer } from '#testing/people-server.ts';
-import type { PersonClient } from '#testing/person-client.ts';
-import { callRoute, pathOf } from '#testing/person-routes.ts';
+} from '#testkit/apis/people.ts';
+import { type ServerContext, startPeopleServer } from '#testkit/apis/people-server.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { callRoute, pathOf } from '#testkit/apis/person-routes.ts';
 
 /**
  * `stale`: verified too long ago. `young`: verified just now, but not trusted yet. `fresh`:

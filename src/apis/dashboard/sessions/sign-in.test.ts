@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { createOperator } from '#people/create-operator.ts';
-import { accepted } from '#testing/accepted.ts';
-import { addOwner, addTotp, PASSWORD } from '#testing/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testing/people-server.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { addOwner, addTotp, PASSWORD } from '#testkit/apis/people.ts';
+import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { accepted } from '#testkit/fixtures/core/accepted.ts';
 
 let server: PeopleServer;
 let count = 0;

@@ -3,16 +3,16 @@ import { after, before, test } from 'node:test';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { type Decline, paymentError } from '#payments/decline-codes.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, signInAs } from '#testing/people.ts';
-import type { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, signInAs } from '#testkit/apis/people.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 import {
   insertCall,
   insertDelivery,
   insertEndpoint,
   insertIntent,
   STORED_ENDPOINT,
-} from '#testing/shop-rows.ts';
+} from '#testkit/fixtures/payments/shop-rows.ts';
 
 /**
  * Tests the failures that are shown by day and cause: calls, deliveries, declines, and previewed

@@ -5,15 +5,15 @@ import { readHealth } from '#apis/dashboard/statistics/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/statistics/health-queries.ts';
 import { openCharts } from '#apis/dashboard/statistics/share-chart-reads.ts';
 import { isRefusal } from '#core/answer.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner } from '#testing/people.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner } from '#testkit/apis/people.ts';
 import {
   insertCall,
   insertDelivery,
   insertEndpoint,
   insertIntent,
   STORED_ENDPOINT,
-} from '#testing/shop-rows.ts';
+} from '#testkit/fixtures/payments/shop-rows.ts';
 import { retryDelivery } from '#webhooks/retry-delivery.ts';
 
 /**

@@ -5,11 +5,11 @@ import { newId } from '#core/ids.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers, organizations } from '#people/organization-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
-import { callRoute, pathOf } from '#testing/person-routes.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, addStaff, addTotp, signInAs } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { callRoute, pathOf } from '#testkit/apis/person-routes.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 let network: TestNetwork;
 let server: DashboardServer;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addMember, addOwner, PASSWORD, signInAs, stoppableNews } from '#testing/people.ts';
-import { PersonClient } from '#testing/person-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addMember, addOwner, PASSWORD, signInAs, stoppableNews } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 
 let server: DashboardServer;
 let owner: PersonClient;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { caller } from '#testing/api-client.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addTestKey } from '#testing/merchants.ts';
-import { WIDE_LIMITS } from '#testing/offline-sales.ts';
-import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testing/people.ts';
-import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
+import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testkit/apis/people.ts';
+import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
 
 /** Tests the limits of offline sales, the operator's caps on them, and handing in a till's file. */
 

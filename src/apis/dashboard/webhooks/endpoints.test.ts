@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { caller } from '#testing/api-client.ts';
-import { type DashboardServer, startDashboardServer } from '#testing/dashboard-server.ts';
-import { addOwner, signInAs, stoppableNews } from '#testing/people.ts';
-import type { AuditEntry, PersonClient } from '#testing/person-client.ts';
+import { caller } from '#testkit/apis/api-client.ts';
+import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { addOwner, signInAs, stoppableNews } from '#testkit/apis/people.ts';
+import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
 
 const OWNER = 'owner@endpoints.test';
 const ADDRESS = 'https://93.184.216.34/hook';

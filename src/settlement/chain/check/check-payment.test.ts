@@ -4,14 +4,14 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { type CheckPayment, createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
 import { readMerchantBalance } from '#settlement/chain/read/merchant-balance.ts';
 import { readPayerAccount } from '#settlement/chain/read/payer-balance.ts';
-import { type FaultyNode, startFaultyNode } from '#testing/faulty-node.ts';
-import { switchContract } from '#testing/relayer-scene.ts';
+import { switchContract } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { type FaultyNode, startFaultyNode } from '#testkit/network/faulty-node.ts';
 import {
   type PayerOptions,
   startTestNetwork,
   type TestMerchant,
   type TestNetwork,
-} from '#testing/test-network.ts';
+} from '#testkit/network/test-network.ts';
 
 /**
  * The number of times that one attempt requests data that a node lacks, before the attempt fails.

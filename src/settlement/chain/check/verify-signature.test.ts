@@ -15,11 +15,15 @@ import { verifyDeployable } from '#settlement/chain/check/signature-refusals.ts'
 import { type DecidedBy, verifySignature } from '#settlement/chain/check/verify-signature.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { addContractWallet, delegate } from '#testing/pay-links.ts';
-import { type CasePresented, SIGNATURE_VERDICTS, verdictsOf } from '#testing/signature-cases.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { addFactories, listing } from '#testing/undeployed-wallets.ts';
-import { newWallet } from '#testing/wallet-sign-in.ts';
+import { addContractWallet, delegate } from '#testkit/apis/pay-links.ts';
+import {
+  type CasePresented,
+  SIGNATURE_VERDICTS,
+  verdictsOf,
+} from '#testkit/apis/signature-cases.ts';
+import { addFactories, listing } from '#testkit/apis/undeployed-wallets.ts';
+import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 const DIGEST = keccak256(stringToHex('a payment'));
 const OTHER = keccak256(stringToHex('another payment'));

@@ -7,9 +7,9 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import { configureSenders, prepareSenders } from '#settlement/chain/fees/configure-senders.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 describe('senders and chains at the start', () => {
   let network: TestNetwork;

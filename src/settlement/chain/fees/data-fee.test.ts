@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { dataFees } from '#settlement/chain/fees/data-fee.ts';
 import { profileNamed } from '#settlement/chain-profiles.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 const ORACLE = '0x420000000000000000000000000000000000000F';
 /** EVM code that returns the first word after the selector, multiplied by a thousand. */

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { encodeFunctionData } from 'viem';
 import { readHoldings } from '#settlement/chain/read/contract-holdings.ts';
-import { type OutsideService, outsideService } from '#testing/outside-service.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import {
+  type OutsideService,
+  outsideService,
+} from '#testkit/fixtures/settlement/outside-service.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 let network: TestNetwork;

@@ -14,10 +14,10 @@ import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { roleId } from '#settlement/contract/contract-roles.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { hasContracts } from '#settlement/contract-queries.ts';
-import { testDatabase } from '#testing/database.ts';
-import { startFaultyNode } from '#testing/faulty-node.ts';
-import { outsideService } from '#testing/outside-service.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { startFaultyNode } from '#testkit/network/faulty-node.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { timelockAbi } from '../../../../contracts/artifacts/Timelock.ts';
 
 let network: TestNetwork;

@@ -5,8 +5,8 @@ import { silentLog } from '#observability/log.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { profileOfChain } from '#settlement/chain-profiles.ts';
 import type { NetworkSettings } from '#settlement/network-config.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
-import { renameToken, takePermit } from '#testing/token-without-permit.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
+import { renameToken, takePermit } from '#testkit/network/token-without-permit.ts';
 
 let network: TestNetwork;
 

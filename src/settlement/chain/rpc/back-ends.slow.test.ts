@@ -3,12 +3,12 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { steps } from '#settlement/relayer/state-machine/relayer-state.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { BEHAVIORS, type BehaviorName } from '#testing/provider-behaviors.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
-import type { TakenStep } from '#testing/step-history.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { type OddWorld, startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import type { TakenStep } from '#testkit/fixtures/settlement/step-history.ts';
+import { BEHAVIORS, type BehaviorName } from '#testkit/network/provider-behaviors.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const BLOCK_MS = 250;
 const PAYMENTS = 12;

@@ -4,7 +4,7 @@ import { silentLog } from '#observability/log.ts';
 import { createHeadComparison, staleHeads } from '#settlement/chain/rpc/compare-heads.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
 import { NETWORK_DEFAULTS } from '#settlement/network-config.ts';
-import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { type ScriptedNode, startScriptedNode } from '#testkit/network/scripted-node.ts';
 
 /** The number of the newest block, and whether it has changed since the last comparison. */
 type Told = readonly [number, (boolean | null)?];

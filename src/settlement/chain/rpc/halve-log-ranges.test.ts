@@ -9,7 +9,7 @@ import {
   type ScriptedNode,
   type ScriptedReply,
   startScriptedNode,
-} from '#testing/scripted-node.ts';
+} from '#testkit/network/scripted-node.ts';
 
 const CONTRACT = `0x${'11'.repeat(20)}` as const;
 const HASH = `0x${'22'.repeat(32)}` as const;

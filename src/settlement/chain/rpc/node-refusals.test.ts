@@ -6,7 +6,7 @@ import {
   retryAfterMs,
   unwrapRevert,
 } from '#settlement/chain/rpc/node-refusals.ts';
-import { REVERTS } from '#testing/reverts.ts';
+import { REVERTS } from '#testkit/network/reverts.ts';
 
 type Case = readonly [RefusalKind, string, number, string, number?];
 

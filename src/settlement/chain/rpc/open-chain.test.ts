@@ -7,11 +7,11 @@ import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { requireRoles } from '#settlement/chain/fees/configure-senders.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { startFaultyNode } from '#testing/faulty-node.ts';
-import type { Behavior } from '#testing/provider-behaviors.ts';
-import { startProviderProxy } from '#testing/provider-proxy.ts';
-import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { startFaultyNode } from '#testkit/network/faulty-node.ts';
+import type { Behavior } from '#testkit/network/provider-behaviors.ts';
+import { startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { type ScriptedNode, startScriptedNode } from '#testkit/network/scripted-node.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 
 const NOWHERE = 'http://127.0.0.1:1/v2/secret-key';
 let network: TestNetwork;

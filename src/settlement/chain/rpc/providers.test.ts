@@ -1,7 +1,11 @@
 import { after, before, describe, it } from 'node:test';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
-import type { BehaviorName } from '#testing/provider-behaviors.ts';
-import { type ProviderCourse, runBehavior, startProviderCourse } from '#testing/provider-course.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  type ProviderCourse,
+  runBehavior,
+  startProviderCourse,
+} from '#testkit/fixtures/settlement/provider-course.ts';
+import type { BehaviorName } from '#testkit/network/provider-behaviors.ts';
 
 /** One behavior of each kind; `npm run test:long` runs all of them. */
 const SHORT: readonly BehaviorName[] = [

@@ -3,7 +3,7 @@ import { afterEach, describe, it, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLog } from '#observability/log.ts';
 import { connectRpc, type Rpc, RpcRefusal, RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
-import { type ScriptedNode, startScriptedNode } from '#testing/scripted-node.ts';
+import { type ScriptedNode, startScriptedNode } from '#testkit/network/scripted-node.ts';
 
 const CHAIN = 7;
 const HASH = `0x${'11'.repeat(32)}`;

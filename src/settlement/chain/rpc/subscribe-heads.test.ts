@@ -11,7 +11,7 @@ import {
   headsUrlOf,
   subscribeHeads,
 } from '#settlement/chain/rpc/subscribe-heads.ts';
-import { startTcpProxy, type TcpProxy } from '#testing/tcp-proxy.ts';
+import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
 
 const CHAIN_ID = 31_401;
 const WAIT_MS = 10_000;

@@ -10,8 +10,8 @@ import {
 } from '#settlement/relayer/jobs/job-queries.ts';
 import { raiseNextNonce } from '#settlement/sender-rows.ts';
 import { type SettledInBlock, upsertChainPayments } from '#settlement/settled/settled-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const database = databaseForTests(4);
 /** The id of the transaction that carries the job. */

@@ -10,8 +10,8 @@ import {
   SenderLost,
   takeSenders,
 } from '#settlement/relayer/jobs/sender-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const database = databaseForTests(6);
 

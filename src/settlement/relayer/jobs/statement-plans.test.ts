@@ -16,7 +16,7 @@ import {
   type NewTransaction,
 } from '#settlement/relayer/jobs/transaction-queries.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
-import { type TestDatabase, testDatabase } from '#testing/database.ts';
+import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 
 /**
  * A connection keeps a plan until the tables are analyzed again. A plan made while there are few

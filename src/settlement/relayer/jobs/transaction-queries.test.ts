@@ -10,8 +10,8 @@ import {
   selectOpenTransactions,
   upsertUnsigned,
 } from '#settlement/relayer/jobs/transaction-queries.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const database = databaseForTests(4);
 /** The ids of the jobs of three waiting payments. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type BusyWorld, startBusyWorld } from '#testing/relayer-scene.ts';
+import { type BusyWorld, startBusyWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 /** A batch of RPC calls is spread over several nodes, and the node that returns the logs lags. */
 describe('a payment that was settled before, while a node omits its event', () => {

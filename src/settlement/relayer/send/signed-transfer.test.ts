@@ -7,8 +7,8 @@ import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import { transferCall } from '#settlement/contract/contract-calls.ts';
 import { endOfTransfer } from '#settlement/relayer/send/find-earlier-results.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
-import { signTransfer, transferPayload } from '#testing/sign-transfer.ts';
-import { startTestNetwork, type TestNetwork } from '#testing/test-network.ts';
+import { signTransfer, transferPayload } from '#testkit/fixtures/payers/sign-transfer.ts';
+import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { testUsdcAbi } from '../../../../contracts/artifacts/TestUSDC.ts';
 
 type Transfer = RequestPayloads['transfer'];

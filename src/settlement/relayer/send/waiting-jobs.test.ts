@@ -3,9 +3,12 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { askWithdrawal } from '#testing/relayer-scene.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import { askWithdrawal } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 /** More jobs than one poll prepares. */
 const WAITING = 12;

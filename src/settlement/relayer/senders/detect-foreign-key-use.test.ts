@@ -8,13 +8,17 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { createBalanceRound } from '#settlement/relayer/senders/check-sender-balances.ts';
 import { watchIdleNonces } from '#settlement/relayer/senders/detect-foreign-key-use.ts';
 import type { SigningKey } from '#settlement/remote-signer.ts';
-import type { TestDatabase } from '#testing/database.ts';
-import { databaseForTests } from '#testing/database-for-tests.ts';
-import { heldAccount } from '#testing/held-key.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type OddWorld, settledNumbers, startOddWorld } from '#testing/relayer-scene.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+import type { TestDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import {
+  type OddWorld,
+  settledNumbers,
+  startOddWorld,
+} from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { heldAccount } from '#testkit/network/held-key.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 const ALARMS = `select count(*) from chain_alarms where kind = 'foreign_key_used'`;
 const STOPPED = 'select count(*) from relayer_senders where stopped_at is not null';

@@ -8,10 +8,13 @@ import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { keepSenders } from '#settlement/relayer/senders/keep-senders.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { underWay, waitingForLocks } from '#testing/open-transactions.ts';
-import { sendPaymentsNow } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import { sendPaymentsNow } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 /** A worker whose senders another worker may have taken unnoticed. */
 describe('a worker beside others', () => {

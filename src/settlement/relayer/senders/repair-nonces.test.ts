@@ -4,9 +4,12 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { sendPaymentsNow } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import { sendPaymentsNow } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;

@@ -19,7 +19,7 @@ import {
   PHASES,
   SITUATIONS,
   type Situation,
-} from '#testing/transaction-cases.ts';
+} from '#testkit/fixtures/settlement/transaction-cases.ts';
 
 /**
  * Returns `impossible`, or else the next phase, whether the transaction changed, and the effects.

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { step as right } from '#settlement/relayer/state-machine/decide-transaction-step.ts';
-import { ALL, type Exploration, explore, nothingMet } from '#testing/relayer-model/explore.ts';
-import { IN_TABLE, PLANTED, RELAPSES } from '#testing/relayer-model/faults.ts';
-import { BOUNDS, type BoundsName, boundsOf } from '#testing/relayer-model/world.ts';
-import { differsFrom } from '#testing/transaction-cases.ts';
+import { differsFrom } from '#testkit/fixtures/settlement/transaction-cases.ts';
+import {
+  ALL,
+  type Exploration,
+  explore,
+  nothingMet,
+} from '#testkit/simulation/relayer-model/explore.ts';
+import { IN_TABLE, PLANTED, RELAPSES } from '#testkit/simulation/relayer-model/faults.ts';
+import { BOUNDS, type BoundsName, boundsOf } from '#testkit/simulation/relayer-model/world.ts';
 
 /** Additional steps. A run with more steps takes minutes and gigabytes. */
 const DEEPER = Number(process.env.EXPLORE_DEEPER ?? 0);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
-import { PLANTED } from '#testing/relayer-model/faults.ts';
-import { fromText, type History, replay } from '#testing/step-history.ts';
+import { fromText, type History, replay } from '#testkit/fixtures/settlement/step-history.ts';
+import { PLANTED } from '#testkit/simulation/relayer-model/faults.ts';
 
 /**
  * Histories that were recorded in chaos runs and with misbehaving nodes (`test/faults/README.md`).

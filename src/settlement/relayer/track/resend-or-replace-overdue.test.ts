@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type ProviderProxy, startProviderProxy } from '#testing/provider-proxy.ts';
-import { type OddWorld, startOddWorld } from '#testing/relayer-scene.ts';
-import { headFollowed } from '#testing/relayer-turns.ts';
-import { assertSucceeded } from '#testing/relayer-world.ts';
+import { type OddWorld, startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
+import { headFollowed } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import { assertSucceeded } from '#testkit/fixtures/settlement/relayer-world.ts';
+import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 /**
  * The poll interval of an idle chain. Longer than the test, so that the head is polled only while a

@@ -4,9 +4,12 @@ import { present } from '#core/assert.ts';
 import { batchSize, meters, tapToSettled } from '#observability/process-metrics.ts';
 import { sendUnbatched } from '#settlement/relayer/send/send-jobs.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { sendPaymentsNow } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import { sendPaymentsNow } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 let world: RelayerWorld;
 

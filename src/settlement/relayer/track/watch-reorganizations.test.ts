@@ -7,9 +7,12 @@ import { timeoutBlocks } from '#settlement/relayer/state-machine/chain-view.ts';
 import type { RelayerState } from '#settlement/relayer/state-machine/relayer-state.ts';
 import { collectReceipts } from '#settlement/relayer/track/collect-receipts.ts';
 import { watchBlocks } from '#settlement/relayer/track/watch-reorganizations.ts';
-import { idleRelayer } from '#testing/idle-relayer.ts';
-import { sendPaymentsNow } from '#testing/relayer-turns.ts';
-import { type RelayerWorld, startRelayerWorld } from '#testing/relayer-world.ts';
+import { idleRelayer } from '#testkit/fixtures/settlement/idle-relayer.ts';
+import { sendPaymentsNow } from '#testkit/fixtures/settlement/relayer-turns.ts';
+import {
+  type RelayerWorld,
+  startRelayerWorld,
+} from '#testkit/fixtures/settlement/relayer-world.ts';
 
 let world: RelayerWorld;
 let payer: PrivateKeyAccount;

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { caller, type Reply } from '#testkit/apis/api-client.ts';
+import { addFactorNow } from '#testkit/apis/people.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
+import { persist } from '#testkit/simulation/restore-ground.ts';
+import type { WaysWorld } from '#testkit/simulation/ways/world.ts';
+
+/** Signs in as the shop's owner, with both factors. */
+export async function openOffice({ world, url }: WaysWorld): Promise<PersonClient> {
+  const person = world.sandbox.dashboard;
+  const client = new PersonClient(`${url(0)}/dashboard/v1`);
+  await client.post('/session', person);
+  await addFactorNow(client, person.password);
+  return client;
+}
+
+interface Refund {
+  readonly payment: string;
+  readonly amount: number;
+}
+
+type RefundBy = (at: WaysWorld & { office: PersonClient }, refund: Refund) => Promise<Reply>;
+
+const keyOf = ({ payment }: Refund) => `refund ${payment}`;
+
+/** The ways to refund a payment, by where someone requests the refund. */
+export const REFUNDS: Readonly<Record<'API' | 'till' | 'dashboard', RefundBy>> = {
+  API: ({ url, till }, refund) => {
+    const merchant = caller(`${url(0)}/v1`, till.secretKey);
+    return persist(() => merchant.post('/refunds', refund, keyOf(refund)));
+  },
+  till: ({ url, till }, refund) => {
+    const terminal = caller(`${url(0)}/device/v1`, till.deviceKey);
+    return persist(() => terminal.post('/refunds', refund, keyOf(refund)));
+  },
+  dashboard: async ({ till, office }, refund) => {
+    const headers = { 'Idempotency-Key': keyOf(refund) };
+    return office.post(`/accounts/${till.account}/test/refunds`, refund, headers);
+  },
+};
+
+/** Withdraws money to the merchant's settlement wallet. */
+export async function withdraw(
+  { till }: WaysWorld,
+  office: PersonClient,
+  amount: number,
+): Promise<void> {
+  const headers = { 'Idempotency-Key': `withdraw ${amount}` };
+  const asked = await office.post(
+    `/accounts/${till.account}/test/withdrawals`,
+    { amount },
+    headers,
+  );
+  assert.ok(asked.status < 300, asked.text);
+}

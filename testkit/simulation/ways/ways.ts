@@ -1,0 +1,543 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { x402Client } from '@x402/core/client';
+import { ExactEvmScheme } from '@x402/evm';
+import { describeError } from '#observability/log.ts';
+import type { TappedType } from '#payments/credential.ts';
+import type { PaymentMethod } from '#payments/payment.ts';
+import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
+import { chargesOf, type FeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import type { Hex } from '#settlement/chain-requests.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
+import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { type LinkBody, readLink, sign } from '#testkit/apis/pay-links.ts';
+import { persist } from '#testkit/simulation/restore-ground.ts';
+import type { UndeployedWallet } from '#testkit/simulation/ways/outside-wallets.ts';
+import type { PayerKind, WayPayer } from '#testkit/simulation/ways/payers.ts';
+import type { Till } from '#testkit/simulation/ways/shops.ts';
+import { DECIDED_MS } from '#testkit/simulation/ways/world.ts';
+
+/** The terms of a sale. */
+export interface Wish {
+  /** Amount of the sale in atoms, without the tip. */
+  readonly amount: number;
+  /** The tip in atoms; `null` if no tip is offered. */
+  readonly tip: number | null;
+  /** The unique order number, of at most 7 characters. */
+  readonly order: string;
+  readonly splitGroup?: string;
+}
+
+/** The result of a sale, as the service reported it to the payer or the seller. */
+export interface WayResult {
+  /** The status of the intent, or the code of the refusal. */
+  readonly said: string;
+  readonly intent: string | null;
+  readonly payment: string | null;
+}
+
+/** One sale, with the credential that its payer presents. */
+export interface Attempt {
+  /** The intent's id; `null` if the intent is created only by the payment. */
+  readonly intent: string | null;
+  /** Pays. If called again, sends the same request. Repeats it until there is a final response. */
+  pay(place: number): Promise<WayResult>;
+  /** Presents the same credential at this till for another sale of the same amount. */
+  spendAgain(place: number, till: Till): Promise<WayResult>;
+}
+
+export interface Shopping {
+  /** Returns the API URL of a node, such as `http://127.0.0.1:1/api`. */
+  url(place: number): string;
+  readonly till: Till;
+  readonly payer: WayPayer;
+  readonly wish: Wish;
+}
+
+/** A way to pay. It sends the same HTTP requests as the customers' and shops' devices. */
+export interface Way {
+  readonly name: string;
+  /** The method that the API shows for payments made in this way. */
+  readonly method: PaymentMethod;
+  readonly payer: PayerKind;
+  /** True if the payment is made at a till, which can split bills and ask for tips. */
+  readonly atTill: boolean;
+  /**
+   * The results that are allowed when the credential is presented for another sale. Only a pass can
+   * pay twice.
+   */
+  readonly again: readonly string[];
+  /** Creates the sale and the credential, without paying. */
+  begin(shopping: Shopping): Promise<Attempt>;
+}
+
+/** Number of API nodes. */
+const NODES = 2;
+
+interface Door {
+  readonly merchant: Caller;
+  readonly terminal: Caller;
+  readonly pay: Caller;
+}
+
+function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, place: number): Door {
+  return {
+    merchant: caller(`${url(place)}/v1`, till.secretKey),
+    terminal: caller(`${url(place)}/device/v1`, till.deviceKey),
+    pay: caller(`${url(place)}/pay/v1`, ''),
+  };
+}
+
+export function toResult({ status, body }: Reply): WayResult {
+  if (status >= 300) {
+    return { said: errorCodeOf(body) ?? String(status), intent: null, payment: null };
+  }
+  const { id, payment } = body;
+  const paid = typeof payment === 'string' ? payment : null;
+  return { said: String(body.status), intent: String(id), payment: paid };
+}
+
+async function create(shopping: Shopping, place: number, order: string): Promise<string> {
+  const { till, wish, payer } = shopping;
+  const { merchant, terminal } = doorAt(shopping, place);
+  const tipping = wish.tip === null ? {} : { tipping: { percentages: [10] } };
+  const sale = { amount: wish.amount, order_id: order, ...tipping };
+  const fromServer = {
+    ...sale,
+    terminal: payer.kind === 'agent' ? till.agentTerminal : till.terminal,
+  };
+  const key = `create ${order}`;
+  // Creates a split bill, which only a till can do.
+  const created = await persist(() =>
+    wish.splitGroup === undefined
+      ? merchant.post('/payment_intents', fromServer, key)
+      : terminal.post('/payment_intents', { ...sale, split_group: wish.splitGroup }, key),
+  );
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  return String(created.body.id);
+}
+
+type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
+
+/** Waits for the result: as a till does, polls as long as the status is `processing`. */
+async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<WayResult> {
+  let result: WayResult = { said: 'processing', intent, payment: null };
+  await waitUntil(async () => {
+    const { merchant } = doorAt(shopping, place);
+    result = toResult(await persist(() => merchant.get(`/payment_intents/${intent}`)));
+    return result.said !== 'processing';
+  }, DECIDED_MS);
+  return result;
+}
+
+/** Begins a sale as the merchant's server would. */
+async function beginWith(
+  shopping: Shopping,
+  prepare: (intent: string) => Promise<Present>,
+): Promise<Attempt> {
+  const { order } = shopping.wish;
+  const intent = await create(shopping, 0, order);
+  const present = await prepare(intent);
+  // Tries the other node if one does not respond, as a load balancer would.
+  const send = async (at: Shopping, place: number, { id, key }: { id: string; key: string }) => {
+    let tries = 0;
+    const ask = async () => {
+      const reply = await present(doorAt(at, (place + tries++) % NODES), id, key);
+      // Not a final response: the request must be repeated with the same key.
+      if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
+      return reply;
+    };
+    const result = toResult(await persist(ask));
+    return result.said === 'processing' ? awaitEnd(at, place, id) : result;
+  };
+  return {
+    intent,
+    pay: (place) => send(shopping, place, { id: intent, key: `pay ${order}` }),
+    spendAgain: async (place, till) => {
+      const elsewhere = { ...shopping, till };
+      const other = await create(elsewhere, place, `${order}x`);
+      return send(elsewhere, place, { id: other, key: `again ${order}` });
+    },
+  };
+}
+
+const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
+
+/** Begins a sale in which the till reads the payer's credential. */
+function tapped(
+  type: Exclude<TappedType, 'rotating_code'>,
+  read: (payer: WayPayer, merchant: Caller) => Promise<string>,
+) {
+  return (shopping: Shopping) =>
+    beginWith(shopping, async () => {
+      const body = {
+        credential: { type, value: await read(shopping.payer, doorAt(shopping, 0).merchant) },
+        ...tipOf(shopping),
+      };
+      return ({ terminal }, id, key) => terminal.post(`/payment_intents/${id}/tap`, body, key);
+    });
+}
+
+/**
+ * Begins a sale in which the payer shows a code only when paying, because the code expires within
+ * half a minute.
+ */
+function shown(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async () => {
+    const show = await shopping.payer.rotating();
+    let value: string | null = null;
+    return ({ terminal }, id, key) => {
+      value ??= show();
+      const body = { credential: { type: 'rotating_code', value }, ...tipOf(shopping) };
+      return terminal.post(`/payment_intents/${id}/tap`, body, key);
+    };
+  });
+}
+
+async function linkOf({ terminal }: Door, intent: string): Promise<string> {
+  const { body } = await persist(() => terminal.get(`/payment_intents/${intent}`));
+  return String(body.payment_url).split('/').at(-1) ?? '';
+}
+
+/** Begins a sale in which a wallet scans the till's link and signs the terms. */
+const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
+
+/** Begins a sale by link, as `signed` does, with a new wallet that is not deployed yet. */
+async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
+  return signedBy(shopping, await shopping.payer.undeployed());
+}
+
+/**
+ * Returns an IP address that differs from wallet to wallet, because one address may deploy only
+ * three wallets an hour.
+ */
+function addressOf(from: Hex): string {
+  return `10.${[4, 6, 8].map((at) => Number.parseInt(from.slice(at, at + 2), 16)).join('.')}`;
+}
+
+function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
+  return beginWith(shopping, async (intent) => {
+    const door = doorAt(shopping, 0);
+    // Remembers the tokens of links, because a till shows no link while its sale is being paid.
+    const shown = new Map<string, Promise<string>>();
+    const tokenOf = (at: Door, id: string) => {
+      const token = shown.get(id) ?? linkOf(at, id);
+      shown.set(id, token);
+      return token;
+    };
+    const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
+    const open = async (at: Door, id: string) =>
+      readLink(at.pay, await tokenOf(at, id), `${from}${tip}` as typeof from);
+    const signature = await sign(account, await open(door, intent));
+    const body = { from, signature, ...tipOf(shopping) };
+    return async (at, id, key) => {
+      // Opens the other sale's link first, so that the service has terms against which to check the
+      // signature.
+      if (id !== intent) await open(at, id);
+      return at.pay.send('POST', `/${await tokenOf(at, id)}/authorization`, {
+        headers: {
+          'Content-Type': 'application/json',
+          'Idempotency-Key': key,
+          'X-Forwarded-For': addressOf(from),
+        },
+        body: JSON.stringify(body),
+      });
+    };
+  });
+}
+
+/** Begins a sale in which a chip at the till signs the terms and the till sends the signature. */
+function signedAtTill(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async (intent) => {
+    const { account, from } = shopping.payer;
+    const pathOf = (id: string) => `/payment_intents/${id}/authorization`;
+    const tip = shopping.wish.tip === null ? '' : `&tip_amount=${shopping.wish.tip}`;
+    const { terminal } = doorAt(shopping, 0);
+    const result = await persist(() => terminal.get(`${pathOf(intent)}?from=${from}${tip}`));
+    const signature = await sign(account, result.body as unknown as LinkBody);
+    const body = { from, signature, ...tipOf(shopping) };
+    return (at, id) => at.terminal.post(pathOf(id), body);
+  });
+}
+
+function confirmed(shopping: Shopping): Promise<Attempt> {
+  return beginWith(shopping, async () => {
+    const { till, wish, payer } = shopping;
+    const token = await payer.agentToken(till.account, wish.amount);
+    return ({ merchant }, id, key) =>
+      merchant.post(`/payment_intents/${id}/confirm`, { agent_token: token }, key);
+  });
+}
+
+/**
+ * All ways to pay. If the code has a credential that none of them uses,
+ * `test/faults/ways.slow.test.ts` fails.
+ */
+export const WAYS: readonly Way[] = [
+  {
+    name: 'a pass',
+    method: { type: 'wallet_pass', credential: 'nfc_id' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['succeeded'],
+    begin: tapped('nfc_id', async (payer) => payer.pass()),
+  },
+  {
+    name: 'a one-minute code',
+    method: { type: 'wallet_pass', credential: 'qr' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: tapped('qr', (payer) => payer.code()),
+  },
+  {
+    name: 'a SUN card',
+    method: { type: 'wallet_pass', credential: 'nfc_sun' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method', 'requires_action'],
+    begin: tapped('nfc_sun', async (payer) => (await payer.chip()).tap()),
+  },
+  {
+    name: 'a rotating code',
+    method: { type: 'wallet_pass', credential: 'rotating_code' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: shown,
+  },
+  {
+    name: 'a pass in Google Wallet',
+    method: { type: 'wallet_pass', credential: 'smart_tap' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method', 'requires_action'],
+    begin: tapped('smart_tap', (payer, merchant) => payer.phone('smart_tap', merchant)),
+  },
+  {
+    name: 'a pass in Apple Wallet',
+    method: { type: 'wallet_pass', credential: 'apple_vas' },
+    payer: 'enrolled',
+    atTill: true,
+    again: ['requires_payment_method'],
+    begin: tapped('apple_vas', (payer, merchant) => payer.phone('apple_vas', merchant)),
+  },
+  {
+    name: 'a wallet with a key',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'wallet',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signed,
+  },
+  {
+    name: 'a contract wallet',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'contract',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signed,
+  },
+  {
+    name: 'a contract wallet that is not deployed',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'undeployed',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signedUndeployed,
+  },
+  {
+    name: 'a chip at the till',
+    method: { type: 'wallet', credential: 'chip' },
+    payer: 'wallet',
+    atTill: true,
+    again: ['signature_invalid'],
+    begin: signedAtTill,
+  },
+  {
+    name: 'an offline sale',
+    method: { type: 'wallet', credential: 'authorization' },
+    payer: 'wallet',
+    // False, because offline sales have neither split bills nor tips.
+    atTill: false,
+    again: ['parameter_invalid'],
+    begin: acceptOffline,
+  },
+  {
+    name: 'an agent token',
+    method: { type: 'agent_token', credential: 'agent_token' },
+    payer: 'agent',
+    atTill: false,
+    again: ['requires_payment_method'],
+    begin: confirmed,
+  },
+  {
+    name: 'x402',
+    method: { type: 'agent_token', credential: 'agent_token' },
+    payer: 'bridge',
+    atTill: false,
+    again: ['duplicate_settlement'],
+    begin: sellOverX402,
+  },
+];
+
+/** The payment terms that a till must store before it goes offline. */
+interface OfflineTerms {
+  readonly chain_id: number;
+  readonly usdc: Hex;
+  readonly usdc_name: string;
+  readonly usdc_version: string;
+  readonly settlement: Hex;
+  readonly merchant_number: number;
+  readonly rates: FeeRates;
+}
+
+async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
+  let terms: OfflineTerms | null = null;
+  await waitUntil(async () => {
+    const { body } = await persist(() => terminal.get('/terminal'));
+    terms = body.offline_terms as OfflineTerms | null;
+    return terms !== null;
+  }, DECIDED_MS);
+  assert.ok(terms !== null, 'the till has no terms of offline sales');
+  return terms;
+}
+
+/**
+ * Begins a sale at an offline till: the wallet signs the terms, and the till stores the signature.
+ */
+async function acceptOffline(shopping: Shopping): Promise<Attempt> {
+  const { account, from } = shopping.payer;
+  const { amount } = shopping.wish;
+  const terms = await offlineTermsOf(doorAt(shopping, 0));
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const merchantNumber = BigInt(terms.merchant_number);
+  const signed = {
+    from,
+    value: chargesOf(BigInt(amount), terms.rates).pulled,
+    validBefore: BigInt(Math.floor(Date.now() / 1_000) + 86_400),
+    nonce: offlineNonce({ merchantNumber, amount: BigInt(amount), salt }),
+  };
+  const usdcDomain = { name: terms.usdc_name, version: terms.usdc_version };
+  const token = { chainId: terms.chain_id, usdc: terms.usdc, usdcDomain };
+  const message = receiveAuthorization(token, { ...signed, to: terms.settlement });
+  const record = {
+    authorization: {
+      from,
+      value: Number(signed.value),
+      valid_after: 0,
+      valid_before: Number(signed.validBefore),
+      nonce: signed.nonce,
+      signature: await account.signTypedData(message),
+    },
+    amount,
+    salt,
+    accepted_at: new Date().toISOString(),
+  };
+  return {
+    intent: null,
+    pay: (place) => forward(shopping, place, record),
+    // The signature covers the merchant, the amount and a salt, so it is not valid for another
+    // sale.
+    spendAgain: (place, till) => {
+      const other = `0x${randomBytes(32).toString('hex')}`;
+      return forward({ ...shopping, till }, place, { ...record, salt: other });
+    },
+  };
+}
+
+/**
+ * Forwards a stored sale to any node, as a till does, again and again until the chain has decided.
+ */
+async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
+  let result: WayResult = { said: 'no answer', intent: null, payment: null };
+  let tries = 0;
+  await waitUntil(async () => {
+    const { terminal } = doorAt(shopping, (place + tries++) % NODES);
+    const ask = () => terminal.post('/offline_payments', { payments: [record] });
+    const reply = await ask().catch(() => null);
+    if (reply === null || reply.status >= 500) return false;
+    const [one] = (reply.body.data ?? []) as readonly Record<string, string | null>[];
+    if (one === undefined) result = toResult(reply);
+    else {
+      const said = one.code ?? one.bounce_reason ?? one.status ?? 'nothing';
+      result = { said, intent: one.payment_intent ?? null, payment: one.payment ?? null };
+    }
+    return result.said !== 'processing';
+  }, DECIDED_MS);
+  return result;
+}
+
+type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;
+
+/** Signs the payment for a resource as an x402 client does, with the published x402 package. */
+async function signPayload(shopping: Shopping, facilitator: Settling, resource: string) {
+  const { wish, payer } = shopping;
+  const requirements = {
+    ...facilitator.requirements({ price: wish.amount, resource }),
+    // Long, because these tests do not test expired signatures.
+    maxTimeoutSeconds: 3_600,
+  };
+  const { network, asset } = requirements as { network: `eip155:${number}`; asset: string };
+  const client = x402Client.fromConfig({
+    schemes: [{ network, client: new ExactEvmScheme(await payer.buyer()) }],
+    spendControls: { allowedAssets: [{ network, asset }] },
+  });
+  const payload = await client.createPaymentPayload({
+    x402Version: 2,
+    resource: { url: resource },
+    accepts: [requirements as never],
+  });
+  return { payload, requirements };
+}
+
+/** Describes an error without addresses and ids, so that equal errors are counted together. */
+function describeWithoutIds(error: unknown): string {
+  const [line = ''] = describeError(error).split('\n');
+  return line.replace(/0x[0-9a-f]+|pi_\w+/gi, '…').slice(0, 160);
+}
+
+/** The longest name of a purchase over x402. */
+const PAYMENT_ID_LENGTH = 128;
+
+/**
+ * Sells to a machine over x402. The seller's facilitator charges the machine and pays the merchant.
+ */
+async function sellOverX402(shopping: Shopping): Promise<Attempt> {
+  const { payer, till, wish } = shopping;
+  const facilitator = await payer.facilitator(till);
+  const resource = `https://shop.example/${wish.order}`;
+  const signed = await signPayload(shopping, facilitator, resource);
+  const { requirements } = signed;
+  // Without a name, only the first call gets a success, and a node may die before it answers.
+  const id = Buffer.from(resource).toString('hex').slice(-PAYMENT_ID_LENGTH);
+  const extensions = { 'payment-identifier': { info: { required: false, id } } };
+  const payload = { ...signed.payload, extensions };
+  const settle = async (asked: object): Promise<WayResult> => {
+    let result: WayResult = { said: 'no answer', intent: null, payment: null };
+    await waitUntil(async () => {
+      // The call fails while a node is down. The seller's server would then respond with 500, and
+      // the client would try again.
+      const settled = await facilitator.settle(payload, asked).catch(describeWithoutIds);
+      if (typeof settled === 'string' || settled.errorReason === 'settlement_pending') {
+        // The last reason, so that a soak's report shows why sales got no response.
+        const last = typeof settled === 'string' ? settled : settled.errorMessage;
+        result = { ...result, said: `no answer (${last})` };
+        return false;
+      }
+      const said = settled.success ? 'succeeded' : (settled.errorReason ?? 'failed');
+      const intent = settled.success ? (settled.extra?.paymentIntent ?? null) : null;
+      result = { said, intent, payment: null };
+      return true;
+    }, DECIDED_MS);
+    return result;
+  };
+  return {
+    intent: null,
+    pay: () => settle(requirements),
+    spendAgain: () =>
+      settle({ ...requirements, extra: { ...requirements.extra, resource: `${resource}/other` } }),
+  };
+}

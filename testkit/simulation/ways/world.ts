@@ -1,0 +1,93 @@
+import { caller } from '#testkit/apis/api-client.ts';
+import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
+import type { Ground } from '#testkit/simulation/history.ts';
+import {
+  openRestoreGround,
+  persist,
+  REST_MS,
+  type RestoreGround,
+} from '#testkit/simulation/restore-ground.ts';
+import { outsideWallets } from '#testkit/simulation/ways/outside-wallets.ts';
+import type { PayersGround } from '#testkit/simulation/ways/payers.ts';
+import { allowOffline, demoTill, type Till } from '#testkit/simulation/ways/shops.ts';
+
+/**
+ * A service with two API nodes and several shops. A webhook receiver records one merchant's events.
+ */
+export interface WaysWorld {
+  readonly world: RestoreGround;
+  readonly payers: PayersGround;
+  /** A terminal of the merchant whose events the receiver gets. */
+  readonly till: Till;
+  /** Extra settings of every process. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Settlement numbers of merchants whose accounts were lost. */
+  readonly unbookable: Set<bigint>;
+  /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
+  url(place: number): string;
+  /** Returns the data sources that the invariants check. */
+  ground(): Ground;
+  close(): Promise<void>;
+}
+
+async function addReceiver(url: string, till: Till) {
+  const receiver = await startReceiver();
+  const merchant = caller(`${url}/v1`, till.secretKey);
+  const endpoint = { url: receiver.url, enabled_events: ['*'] };
+  const answer = await persist(() => merchant.post('/webhook_endpoints', endpoint));
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
+  return receiver;
+}
+
+/**
+ * Settlement time-out in seconds. It is longer than any fault in these tests, even on a busy
+ * machine, so that no payment is declined because of time.
+ */
+const SETTLE_WITHIN_S = 120;
+/** Milliseconds after which every payment has either settled or failed for good. */
+export const DECIDED_MS = 140_000;
+
+export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
+  const front = await startTcpProxy(0);
+  const publicUrl = `http://127.0.0.1:${front.port}`;
+  const env = {
+    TAPLINE_PUBLIC_URL: publicUrl,
+    SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
+  };
+  const world = await openRestoreGround(workers, env);
+  const url = (place: number) => String(world.nodes[place]?.url);
+  front.targetPort = Number(new URL(url(0)).port);
+  const till = demoTill(world);
+  await allowOffline(world.db, till.terminal);
+  const receiver = await addReceiver(url(0), till);
+  const { config: network } = world.ground.testnet;
+  const payers: PayersGround = {
+    db: world.db,
+    secret: world.ground.secret,
+    network,
+    publicUrl,
+    outside: await outsideWallets(network),
+    facilitators: [],
+  };
+  const unbookable = new Set<bigint>();
+  return {
+    world,
+    payers,
+    till,
+    env,
+    unbookable,
+    url,
+    ground: () => {
+      const merchant = caller(`${url(0)}/v1`, till.secretKey);
+      const follower = { merchant, received: receiver.received };
+      return { db: world.db, chains: [network], unbookable, follower, limitMs: REST_MS };
+    },
+    close: async () => {
+      for (const facilitator of payers.facilitators) facilitator.close();
+      await receiver.close();
+      await world.close();
+      await front.close();
+    },
+  };
+}
