@@ -308,7 +308,7 @@ test('no frame of a receipt is longer than the register takes', () => {
 test('code page 437 keeps its letters, and replaces those that it lacks', () => {
   const letters = 'äöüÄÖÜßéèêçñ£¥½°±²';
   assert.equal(decodeText(encodeText(letters, 'cp437'), 'cp437'), letters);
-  assert.equal(decodeText(encodeText('a\u0308 – 日本', 'cp437'), 'cp437'), 'ä - ??');
+  assert.equal(decodeText(encodeText('a\u0308 – 日本', 'cp437'), 'cp437'), 'ä -     ');
   assert.equal(hexOf(encodeText('ä', 'cp437')), '84');
   assert.equal(hexOf(encodeText('äÇ■', 'cp437')), '8480fe');
   for (const charset of ['cp437', 'utf8'] as const) {

@@ -73,8 +73,9 @@ export function frameOf(text: string): Frame {
 const LETTERS = new Map<number, string>();
 for (let point = 0x20; point < 0x3000; point++) {
   const letter = String.fromCodePoint(point);
-  const [code = 0, ...others] = encodeText(letter, 'cp437');
-  if (others.length === 0 && !LETTERS.has(code)) LETTERS.set(code, letter);
+  const codes = encodeText(letter, 'cp437');
+  const [code = 0] = codes;
+  if (codes.length === 1 && !LETTERS.has(code)) LETTERS.set(code, letter);
 }
 
 /** Decodes a terminal's text without its control characters. */
