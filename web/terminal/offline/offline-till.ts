@@ -101,8 +101,8 @@ async function isPersistent(): Promise<boolean> {
 /** True, too, if the browser cannot say, as Safari 16: a full storage then refuses the sale. */
 async function hasRoom(): Promise<boolean> {
   const estimate = await navigator.storage.estimate?.();
-  if (estimate === undefined) return true;
-  return (estimate.quota ?? 0) - (estimate.usage ?? 0) > LEAST_ROOM;
+  const { quota = Number.POSITIVE_INFINITY, usage = 0 } = estimate ?? {};
+  return quota - usage > LEAST_ROOM;
 }
 
 interface OfflineTillDeps {
