@@ -20,14 +20,14 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: "another account's intent can be paid",
     file: 'src/payments/pay-batch-state.ts',
     by: 'src/payments/pay.test.ts',
-    from: ' || tenantKey(intent.tenant) !== tenantKey(merchant.tenant)',
+    from: ' || tenantKey(tenantOf(intent)) !== tenantKey(merchant.tenant)',
     to: '',
   },
   {
     name: "another terminal's intent can be tapped",
     file: 'src/payments/pay-batch-state.ts',
     by: 'src/payments/pay.test.ts',
-    from: '  return terminalId === undefined || intent.terminalId === terminalId ? intent : null;',
+    from: '  return terminalId === undefined || intent.terminal_id === terminalId ? intent : null;',
     to: '  return intent;',
   },
   {
@@ -82,7 +82,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a refund reserves nothing',
     file: 'src/refunds/create-refund.ts',
     by: 'src/refunds/create-refund.test.ts',
-    from: '  await reserve(tx, pending.paymentId, pending.amount);\n',
+    from: '  await reserve(tx, pending.payment_id, pending.amount);\n',
     to: '',
   },
   {
