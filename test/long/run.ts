@@ -9,12 +9,13 @@ import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 
 /**
  * Runs tests that are too slow for every change: the files of this folder, or those named. A dated
- * row per file goes to bench/long.md, with what its tests measured (`t.diagnostic`).
+ * row per file goes to bench/long.md, in place of its last, with what its tests measured
+ * (`t.diagnostic`).
  */
 const TABLE = path.join(import.meta.dirname, '../../bench/long.md');
 const HEADING = `# Long runs
 
-What \`npm run test:long\` found. Each run adds a row at the end.
+The newest run of each file of \`npm run test:long\`, and of some runs by hand. Earlier rows are in the git history.
 All loads are those of a machine with two cores.
 
 | date | file | passed | failed | minutes | measured |
@@ -78,7 +79,9 @@ async function main(): Promise<number> {
     // Reads the table again, because another run may have written to it in between.
     const table = await readFile(TABLE, 'utf8').catch(() => HEADING);
     const row = `| ${[...cells, tally.measured.join('; ')].join(' | ')} |\n`;
-    await writeFile(TABLE, table + row);
+    const isOlder = (line: string) => line.includes(` | ${path.basename(file)} | `);
+    const others = table.split('\n').filter((line) => !isOlder(line));
+    await writeFile(TABLE, others.join('\n') + row);
     failed += tally.failed;
   }
   await postgres.stop();
