@@ -21,6 +21,9 @@ const FILES: Readonly<Record<string, string>> = {
   'src/rows/types.test.ts': "import type { Coin } from '#base/coin.ts';",
   'src/rows/list.test.ts':
     "/**\n * `src/base/coin.ts`\n */\nconst TESTS = ['src/sale/pay.test.ts'];",
+  'src/rows/prefix.test.ts': "name.startsWith('src/');",
+  'test/mutations/kinds.ts': "const LIST = ['src/base/coin.ts'];",
+  'test/mutations/kinds.test.ts': "import './kinds.ts';",
   'moves/0001_first.sql': '',
   'web/ui/knob.tsx': '',
   'web/purse/pay.browser.test.ts': "import '#start/first.ts'; import '#start/routes.ts';",
@@ -40,6 +43,7 @@ test('a change reaches tests that import it, start it or read its folder, and no
     leftOut: ['test/days/long.slow.test.ts', 'web/purse/pay.browser.test.ts'],
   });
   const run = (changed: string) => select(changed).run;
+  assert.deepEqual(run('test/mutations/kinds.ts'), ['test/mutations/kinds.test.ts']);
   assert.deepEqual(run('moves/0002_second.sql'), ['src/rows/move.test.ts']);
   assert.deepEqual(run('src/start/routes.ts'), ['web/purse/pay.browser.test.ts']);
   assert.deepEqual(select('web/ui/knob.tsx'), {

@@ -29,12 +29,17 @@ const STARTS = /\bscripts\.start\b/;
 const START = ['src', 'app', 'main.ts'].join('/');
 /** Added to the steps on the way through a process of the service, which has nearly every file. */
 const START_STEPS = 1_000;
+/** Their strings name sources as data, which only the tests below read. */
+const LISTS = /^test\/(groups(\.test)?|mutations\/[\w-]+)\.ts$/;
 /** Tests that read all sources as text; `npm run check` and `npm test` run them. */
 const READ_SOURCES: readonly string[] = [
   'test/deploy/deployment.test.ts',
   'test/deploy/log-reference.test.ts',
   'test/deploy/prometheus.test.ts',
   'test/imports.test.ts',
+  'test/mutations/generate.test.ts',
+  'test/mutations/selection.test.ts',
+  'test/paths.test.ts',
   'test/statements.test.ts',
   'test/texts.test.ts',
   'test/tidy.test.ts',
@@ -57,7 +62,11 @@ function targetOf(root: string, file: string, named: string): string | null {
     (one) => !one.startsWith('..') && one !== '.' && existsSync(path.join(root, one)),
   );
   // A list of tests does not depend on what they test.
-  return found === undefined || isTest(found) ? null : path.normalize(found).replace(/\/$/, '');
+  if (found === undefined || isTest(found)) return null;
+  const target = path.normalize(found).replace(/\/$/, '');
+  // A string with all sources is the start of a path; READ_SOURCES has the tests that read them.
+  const isData = target === 'src' || (target.startsWith('src/') && LISTS.test(file));
+  return isData ? null : target;
 }
 
 function edgesOf(root: string, file: string): string[] {

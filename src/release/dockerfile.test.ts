@@ -23,12 +23,12 @@ test('the stages of the Dockerfile are read as an engine reads them', async () =
 
 test('the build sees the files of .dockerignore, and no others', async () => {
   const isSeen = contextFilter(await read('.dockerignore'));
-  for (const file of ['package.json', '.env.example', 'src/app/main.ts', 'python/tapline/x.py']) {
+  for (const file of ['package.json', '.env.example', 'src/app/any.ts', 'python/tapline/x.py']) {
     assert(isSeen(file), file);
   }
   for (const file of [
-    ...['test/run.ts', 'README.md', '.env', 'python/test_tapline.py', 'src/core/money.test.ts'],
-    ...['sdk/node_modules/x/index.js', 'testkit/apis/api.ts', 'deploy/container/worker.env'],
+    ...['test/any.ts', 'README.md', '.env', 'python/test_tapline.py', 'src/core/any.test.ts'],
+    ...['sdk/node_modules/x/index.js', 'testkit/apis/any.ts', 'deploy/container/worker.env'],
     ...['contracts/cache/x', 'package.json.old'],
   ]) {
     assert(!isSeen(file), file);
