@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { buildApi } from '#app/api-role.ts';
+import { payerSurface } from '#apis/payer/payer-routes.ts';
+import { anySurface } from '#http/route.ts';
 import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
@@ -16,7 +17,7 @@ let payer: Caller;
 
 before(async () => {
   api = await startTestApi({
-    build: buildApi,
+    surfaces: (ctx) => [anySurface(payerSurface(ctx))],
     env: {
       VAPID_PRIVATE_KEY: randomBytes(32).toString('base64url'),
       VAPID_SUBJECT: 'mailto:push@example.com',

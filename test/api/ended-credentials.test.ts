@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { buildApi } from '#app/api-role.ts';
+import { deviceSurface } from '#apis/device/device-routes.ts';
+import { merchantSurface } from '#app/merchant-surface.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
+import { anySurface } from '#http/route.ts';
 import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 import { addTestPayment } from '#testkit/apis/api-objects.ts';
 
@@ -12,7 +14,9 @@ let api: TestApi;
 let nodes: string[];
 
 before(async () => {
-  api = await startTestApi({ build: buildApi });
+  api = await startTestApi({
+    surfaces: (ctx) => [anySurface(merchantSurface(ctx)), anySurface(deviceSurface(ctx))],
+  });
   nodes = [api.url, await api.addNode()];
 });
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { addReferenceRoutes } from '#app/reference-routes.ts';
 import { systemClock } from '#core/clock.ts';
@@ -15,7 +16,7 @@ import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashbo
 let server: DashboardServer;
 
 before(async () => {
-  server = await startDashboardServer();
+  server = await startDashboardServer([], { operatorRoutes });
 });
 
 after(() => server.close());

@@ -12,8 +12,9 @@ import { isLive, NETWORKS } from '#core/mode.ts';
 import { webUrlOf } from '#core/web-url.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
-import { anySurface } from '#http/route.ts';
+import { anySurface, type Surface } from '#http/route.ts';
 import { type Log, silentLog } from '#observability/log.ts';
+import type { ApiContext } from '#payments/api-context.ts';
 import { readConfig } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
@@ -99,16 +100,23 @@ export interface TestApiOptions {
    */
   readonly databaseUrlFor?: (url: string) => Promise<string>;
   /**
-   * Default: only the merchant API, with health and metrics. A test that calls other APIs passes
-   * `buildApi` of `#app/api-role.ts`, and so depends on all of them.
+   * The APIs that the test calls; served with health and metrics. Default: only the merchant API.
+   */
+  readonly surfaces?: (ctx: ApiContext) => readonly Surface[];
+  /**
+   * Replaces `surfaces` in a test that needs the whole server: `buildApi` of `#app/api-role.ts`. It
+   * then depends on all APIs.
    */
   readonly build?: (deps: ApiDeps) => Promise<FastifyInstance>;
 }
 
-async function buildMerchantApi(deps: ApiDeps): Promise<FastifyInstance> {
+async function buildSurfaces(
+  deps: ApiDeps,
+  surfacesOf: TestApiOptions['surfaces'] = (ctx) => [anySurface(merchantSurface(ctx))],
+): Promise<FastifyInstance> {
   let app: FastifyInstance | null = null;
   const webUrl = () => webUrlOf(deps.config, app?.server.address());
-  const surfaces = [anySurface(merchantSurface(createContext({ ...deps, webUrl })))];
+  const surfaces = surfacesOf(createContext({ ...deps, webUrl }));
   const operations = createOperations(deps);
   app = await serveSurfaces(deps, surfaces, { operations, docsUrl: webUrl });
   operations.addTo(app);
@@ -142,7 +150,7 @@ async function startNode({ databaseUrl, clock, log, options }: NodeOf) {
     defaultPass: null,
     around: watchMoves,
   };
-  const app = await (options.build ?? buildMerchantApi)(deps);
+  const app = await (options.build?.(deps) ?? buildSurfaces(deps, options.surfaces));
   const address = await app.listen({ host: '127.0.0.1', port: 0 });
   const close = async () => {
     app.server.closeAllConnections();

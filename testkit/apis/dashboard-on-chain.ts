@@ -5,7 +5,11 @@ import { silentLog } from '#observability/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import {
+  type DashboardServer,
+  type DashboardServerOptions,
+  startDashboardServer,
+} from '#testkit/apis/dashboard-server.ts';
 import type { PersonAnswer, PersonClient } from '#testkit/apis/person-client.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import type { TestNetwork } from '#testkit/network/test-network.ts';
@@ -25,9 +29,12 @@ export interface DashboardOnChain {
 }
 
 /** Opens a dashboard at the real time, because the contract checks deadlines by its chain. */
-export async function openDashboardOnChain(network: TestNetwork): Promise<DashboardOnChain> {
+export async function openDashboardOnChain(
+  network: TestNetwork,
+  options?: DashboardServerOptions,
+): Promise<DashboardOnChain> {
   const { chain } = network;
-  const server = await startDashboardServer([chain]);
+  const server = await startDashboardServer([chain], options);
   const { db, wakeups, clock } = server;
   clock.advance(Date.now() - clock.now().getTime());
   const stops: (() => Promise<unknown>)[] = [];

@@ -7,6 +7,7 @@ import { payerSurface } from '#apis/payer/payer-routes.ts';
 import { createContext } from '#app/create-api-context.ts';
 import { merchantSurface } from '#app/merchant-surface.ts';
 import type { Surface } from '#http/route.ts';
+import type { DeclaredRoute } from '#http/route-errors.ts';
 import { silentLog } from '#observability/log.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -37,6 +38,7 @@ export interface StoreServer {
   readonly pay: Caller;
   /** Returns a client of the payer app's API that uses this session token. */
   payer(token: string): Caller;
+  readonly payerRoutes: readonly DeclaredRoute[];
   /** Signs in a wallet, by default a new one on the network of test mode. */
   signIn(options?: SignInOptions & { readonly account?: PrivateKeyAccount }): Promise<SignedIn>;
   /** Returns a client of the merchant API that uses a new key of the store's account. */
@@ -114,6 +116,7 @@ export async function serveStore(
   const { timeLimitMs } = options;
   const ctx = contextOf(store, options);
   const merchantApi = merchantSurface(ctx);
+  const payerApi = payerSurface(ctx);
   const limited =
     timeLimitMs === undefined
       ? merchantApi.routes
@@ -122,7 +125,7 @@ export async function serveStore(
     { ...merchantApi, routes: limited },
     deviceSurface(ctx),
     pairingSurface(ctx),
-    payerSurface(ctx),
+    payerApi,
     paySurface(ctx),
   ];
   const server = await startBareServer({
@@ -144,6 +147,7 @@ export async function serveStore(
     device: (key = store.deviceKey) => caller(`${server.url}/api/device/v1`, key),
     pay: caller(`${server.url}/api/pay/v1`, ''),
     payer,
+    payerRoutes: payerApi.routes,
     signIn: async ({ account = newWallet(), ...signed } = {}) => {
       const now = clock.now();
       const token = await signInWallet(server.url, account, { now, ...usual, ...signed });

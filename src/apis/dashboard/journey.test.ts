@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { silentLog } from '#observability/log.ts';
 import { applyDueWallets, applyWalletOutcomes } from '#payouts/apply-wallet-changes.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
@@ -61,7 +62,7 @@ const wallet: PrivateKeyAccount = privateKeyToAccount(generatePrivateKey());
 
 before(async () => {
   network = await startTestNetwork();
-  ground = await openDashboardOnChain(network);
+  ground = await openDashboardOnChain(network, { operatorRoutes });
   ({ server } = ground);
   ground.startRelayer();
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newId } from '#core/ids.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
@@ -20,7 +21,7 @@ let server: DashboardServer;
 
 before(async () => {
   network = await startTestNetwork();
-  server = await startDashboardServer([network.chain]);
+  server = await startDashboardServer([network.chain], { operatorRoutes });
 });
 
 after(async () => {

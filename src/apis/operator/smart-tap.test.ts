@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newId } from '#core/ids.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, addStaff, signInAs } from '#testkit/apis/people.ts';
@@ -17,7 +18,7 @@ let owner: PersonClient;
 let account: string;
 
 before(async () => {
-  server = await startDashboardServer();
+  server = await startDashboardServer([], { operatorRoutes });
   ({ client: staff } = await addStaff(server, 'ops@tap.test'));
   account = (await addOwner(server, 'nina@tap.test')).accountId;
   owner = await signInAs(server, 'nina@tap.test');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Payment } from '#payments/payment.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
@@ -29,7 +30,7 @@ let support: PersonClient;
 let operator: PersonClient;
 
 before(async () => {
-  server = await startDashboardServer();
+  server = await startDashboardServer([], { operatorRoutes });
   const database = { db: server.db, url: '', close: async () => {} };
   shop = await openStore({ database, clock: server.clock });
   other = await addStore(shop, server.clock);

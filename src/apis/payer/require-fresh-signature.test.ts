@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { declaredRoutes } from '#app/declared-routes.ts';
 import { FakeClock } from '#core/clock.ts';
 import { asksOf } from '#http/second-factor-by-effect.ts';
 import type { Caller, Reply } from '#testkit/apis/api-client.ts';
@@ -138,7 +137,7 @@ test('neither another wallet nor an old message renews a session', async () => {
 });
 
 test('each payer route that moves money declares whether the wallet must sign', () => {
-  const money = declaredRoutes().payer.filter(({ moves }) => moves === 'money');
+  const money = server.payerRoutes.filter(({ moves }) => moves === 'money');
   const byAsk = Object.groupBy(money, (route) => asksOf(route));
   const names = (routes: typeof money | undefined) =>
     (routes ?? []).map(({ method, path }) => `${method} ${path}`).sort();

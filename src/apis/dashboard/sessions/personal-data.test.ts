@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
@@ -22,7 +23,7 @@ let owner: PersonClient;
 let totp: Awaited<ReturnType<typeof addTotp>>;
 
 before(async () => {
-  server = await startDashboardServer();
+  server = await startDashboardServer([], { operatorRoutes });
   account = (await addOwner(server, 'first@own.test')).accountId;
   owner = await signInAs(server, 'first@own.test');
   totp = await addTotp(server, owner);

@@ -5,6 +5,7 @@ import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
 import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { silentLog } from '#observability/log.ts';
@@ -43,7 +44,7 @@ let staff: PersonClient;
 const clients = new Map<Role, PersonClient>();
 
 before(async () => {
-  server = await startDashboardServer([], { factorAgeMs: FACTOR_AGE_MS });
+  server = await startDashboardServer([], { operatorRoutes, factorAgeMs: FACTOR_AGE_MS });
   account = (await addOwner(server, 'owner@consent.test')).accountId;
   for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
     await addMember(server, { email: `${role}@consent.test`, accountId: account, role });

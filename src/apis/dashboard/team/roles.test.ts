@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newId } from '#core/ids.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers, organizations } from '#people/organization-queries.ts';
@@ -35,7 +36,7 @@ async function join(role: Role): Promise<void> {
 
 before(async () => {
   network = await startTestNetwork();
-  server = await startDashboardServer([network.chain]);
+  server = await startDashboardServer([network.chain], { operatorRoutes });
   const owner = await addOwner(server, 'owner@roles.test');
   account = owner.accountId;
   userIds.set('owner', owner.userId);

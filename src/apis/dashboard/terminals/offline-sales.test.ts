@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { caller } from '#testkit/apis/api-client.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
@@ -15,7 +16,7 @@ let owner: PersonClient;
 let staff: PersonClient;
 
 before(async () => {
-  server = await startDashboardServer();
+  server = await startDashboardServer([], { operatorRoutes });
   account = (await addOwner(server, 'nina@offline.test')).accountId;
   owner = await signInAs(server, 'nina@offline.test');
   await addTotp(server, owner);
