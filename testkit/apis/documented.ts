@@ -22,7 +22,6 @@ const SURFACES: Readonly<Record<string, string>> = {
 };
 
 const checks = new Map<string, Check>();
-let isFresh = false;
 
 /**
  * If a source has changed, another process compares the documents with the routes, so that this one
@@ -31,22 +30,21 @@ let isFresh = false;
  * @throws if a document is missing or older than the routes
  */
 function requireFreshDocuments(): void {
-  if (isFresh) return;
-  const missing = Object.values(SURFACES).filter(
-    (name) => !existsSync(path.join(ROOT, `${name}.json`)),
-  );
+  const names = Object.values(SURFACES).map((name) => `${name}.json`);
+  const missing = names.filter((name) => !existsSync(path.join(ROOT, name)));
   if (missing.length > 0) throw new Error(`${missing.join()} is missing: run npm run openapi`);
   // Throws with the names that the command prints.
   if (!areSourcesUnchanged()) {
     execFileSync('npm', ['run', '--silent', 'openapi', '--', '--fresh'], { cwd: ROOT });
   }
-  isFresh = true;
 }
+
+// Once, before the first test: in each test, stale documents would start the process again.
+requireFreshDocuments();
 
 function checkOf(name: string): Check {
   const known = checks.get(name);
   if (known !== undefined) return known;
-  requireFreshDocuments();
   const check = createAnswerCheck(
     JSON.parse(readFileSync(path.join(ROOT, `${name}.json`), 'utf8')),
   );
