@@ -68,7 +68,7 @@ export interface Entry extends Place {
 export async function selectEntries(
   sql: Sql,
   tenant: Tenant,
-  wanted: EntryRange & { readonly limit: number },
+  filter: EntryRange & { readonly limit: number },
 ): Promise<Entry[]> {
   return sql.query<Entry>(
     `with sales as (
@@ -91,7 +91,7 @@ export async function selectEntries(
      left join payments p on p.id = coalesce(f.payment_id, g.object_id)
      left join payment_intents i on i.id = p.payment_intent_id
      order by g.created, g.position`,
-    [...valuesOf(tenant, wanted), wanted.limit],
+    [...valuesOf(tenant, filter), filter.limit],
   );
 }
 
@@ -113,14 +113,14 @@ export async function selectPayoutEntry(
 export async function selectPayoutBefore(
   sql: Sql,
   { accountId, livemode }: Tenant,
-  place: Place,
+  position: Place,
 ): Promise<Place | undefined> {
   return balanceEntries.find(
     sql,
     `where account_id = $1 and livemode = $2 and (created, position) < ($3, $4)
        and type = 'payout'
      order by created desc, position desc limit 1`,
-    [accountId, livemode, place.created, place.position],
+    [accountId, livemode, position.created, position.position],
   );
 }
 

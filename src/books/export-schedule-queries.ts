@@ -34,13 +34,13 @@ export async function selectLastDay(
 /** Returns the export that a link names, unless the link has expired by the account's clock. */
 export async function selectExportByLink(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<ScheduledExport | undefined> {
   return scheduledExports.find(
     sql,
     `x where token_hash = $1 and exists (
        select from account_modes m where m.account_id = x.account_id and m.livemode = x.livemode
          and x.expires_at > $2::timestamptz + m.ahead_seconds * interval '1 second')`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
 }

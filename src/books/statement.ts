@@ -59,8 +59,8 @@ async function balanceAt(
  * Opens the statement of some days. Closes days that have ended: what the service learns about them
  * later is booked later. If a day has not ended, the closing balance is the current one.
  */
-export async function openDays(db: Database, wanted: Wanted, days: Days): Promise<Statement> {
-  const { tenant, timeZone, now } = wanted;
+export async function openDays(db: Database, input: Wanted, days: Days): Promise<Statement> {
+  const { tenant, timeZone, now } = input;
   const bounds = dayBounds(timeZone, days.from, days.to);
   return db.transaction(async (tx) => {
     const { time, top } = await closeOrder(tx, tenant, { now, until: bounds.until });
@@ -72,7 +72,7 @@ export async function openDays(db: Database, wanted: Wanted, days: Days): Promis
     const { sum, count } = await sumEntries(tx, tenant, range);
     const closing = opening + sum;
     if (bounds.until <= time) await insertClosing(tx, tenant, { at: until, balance: closing });
-    return { ...wanted, ...days, since, until, opening, closing, count, range };
+    return { ...input, ...days, since, until, opening, closing, count, range };
   });
 }
 
@@ -87,10 +87,10 @@ function least(one: Date, other: Date): Date {
  */
 export async function openPayout(
   db: Database,
-  wanted: Wanted,
+  input: Wanted,
   id: string,
 ): Promise<Statement | null> {
-  const { tenant, timeZone, now } = wanted;
+  const { tenant, timeZone, now } = input;
   return db.transaction(async (tx) => {
     const upTo = await selectPayoutEntry(tx, tenant, id);
     if (upTo === undefined) return null;
@@ -108,7 +108,7 @@ export async function openPayout(
     }
     const [since, until] = [first.created, upTo.created];
     const days = { from: dayIn(timeZone, since), to: dayIn(timeZone, until) };
-    return { ...wanted, ...days, since, until, opening, closing, count, range };
+    return { ...input, ...days, since, until, opening, closing, count, range };
   });
 }
 

@@ -15,8 +15,8 @@ import type { Tx } from '#db/database.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import {
+  type CredentialState,
   credentialKey,
-  type Found,
   kindOf,
   lockCredentials,
   type Presented,
@@ -48,23 +48,29 @@ const SWEEP = 20;
  */
 export async function answerPresentation(
   ctx: ApiContext,
-  asked: Presentation,
+  presentation: Presentation,
 ): Promise<HomeAnswer | null> {
-  const presented = readTapped(asked.tapped);
+  const presented = readTapped(presentation.tapped);
   if (isRefusal(presented) || homeOf(presented) !== ctx.db.cell) return null;
   const now = ctx.clock.now();
   return ctx.db.transaction(async (tx) => {
-    if (checkLedger(tx.watch, asked.livemode) !== null) return null;
-    const key = { presented: hashOfTapped(asked.tapped), cell: asked.cell };
-    const found = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
+    if (checkLedger(tx.watch, presentation.livemode) !== null) return null;
+    const key = { presented: hashOfTapped(presentation.tapped), cell: presentation.cell };
+    const state = (await lockCredentials(tx, [presented])).get(credentialKey(presented)) ?? null;
     // Read the earlier answer while the credential is locked, so that a repeated tap gets it.
     const before = await selectVisit(tx, key);
     const isKept = presented.type === 'nfc_id';
-    if (!isKept && before?.intent_id === asked.intent) return readHomeAnswer(before.answer);
-    const answer = await decide(tx, { cardKey: ctx.keys.card, presented, found, asked, now });
-    if (found === null || (before !== undefined && !isKept)) return answer;
-    const pass_id = isKept && 'pass' in found ? found.pass.id : null;
-    await upsertVisit(tx, { ...key, intent_id: asked.intent, pass_id, answer, at: now });
+    if (!isKept && before?.intent_id === presentation.intent) return readHomeAnswer(before.answer);
+    const answer = await decide(tx, {
+      cardKey: ctx.keys.card,
+      presented,
+      found: state,
+      asked: presentation,
+      now,
+    });
+    if (state === null || (before !== undefined && !isKept)) return answer;
+    const pass_id = isKept && 'pass' in state ? state.pass.id : null;
+    await upsertVisit(tx, { ...key, intent_id: presentation.intent, pass_id, answer, at: now });
     await deleteOldVisits(tx, addMs(now, -KEPT_MS), SWEEP);
     return answer;
   });
@@ -74,7 +80,7 @@ interface Case {
   /** Decrypts the keys of cards. */
   readonly cardKey: RotatingKey;
   readonly presented: Presented;
-  readonly found: Found | null;
+  readonly found: CredentialState | null;
   readonly asked: Presentation;
   readonly now: Date;
 }
@@ -96,19 +102,19 @@ async function decide(
   return { holder: holderOf(found, payer), decline };
 }
 
-function declineOfPayer(found: Found, payer: PayerRow): Decline | null {
+function declineOfPayer(state: CredentialState, payer: PayerRow): Decline | null {
   if (payer.blocked_at !== null) return 'risk_blocked';
-  const row = found.type === 'nfc_sun' ? found.card : 'pass' in found ? found.pass : null;
+  const row = state.type === 'nfc_sun' ? state.card : 'pass' in state ? state.pass : null;
   return row === null || row.revoked_at !== null ? 'pass_revoked' : null;
 }
 
-function holderOf(found: Found, payer: PayerRow): HomeAnswer['holder'] {
-  const credential = kindOf(found).stored(found);
+function holderOf(state: CredentialState, payer: PayerRow): HomeAnswer['holder'] {
+  const credential = kindOf(state).stored(state);
   const id =
     'passId' in credential ? credential.passId : 'cardId' in credential ? credential.cardId : null;
-  const card = found.type === 'nfc_sun' ? found.card : null;
+  const card = state.type === 'nfc_sun' ? state.card : null;
   const doubtedAt =
-    'phone' in found ? (found.phone?.doubtedAt ?? null) : (card?.asks_since ?? null);
+    'phone' in state ? (state.phone?.doubtedAt ?? null) : (card?.asks_since ?? null);
   return {
     livemode: payer.livemode,
     address: payer.address,

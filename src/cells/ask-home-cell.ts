@@ -46,8 +46,8 @@ export function createAskHome(db: Database, clock: Clock, cells: CellSettings): 
     if (home === null || home === cells.own || tapped === null) return null;
     const { livemode } = merchant.tenant;
     const key = hashOfTapped(tapped);
-    const asked: Presentation = { cell: cells.own, livemode, intent: intentId, tapped };
-    const answer = await answerOf(db, clock, { cells, home, key, asked });
+    const presentation: Presentation = { cell: cells.own, livemode, intent: intentId, tapped };
+    const answer = await answerOf(db, clock, { cells, home, key, asked: presentation });
     if (answer === null) {
       const refusal = { decline: 'pass_unknown', rule: HOME_CELL_AWAY } as const;
       return { key: key.toString('hex'), holder: null, refusal };

@@ -46,7 +46,7 @@ export async function deleteOldVisits(tx: Tx, before: Date, limit: number): Prom
  */
 export async function selectEndedVisits(
   sql: Sql,
-  asked: { readonly cell: number; readonly since: Date; readonly limit: number },
+  filter: { readonly cell: number; readonly since: Date; readonly limit: number },
 ): Promise<Buffer[]> {
   const rows = await sql.query<{ presented: Buffer }>(
     `select v.presented
@@ -54,7 +54,7 @@ export async function selectEndedVisits(
      where v.cell = $1 and v.pass_id is not null and v.at > $2
        and (p.id is null or p.revoked_at is not null or y.blocked_at is not null)
      limit $3`,
-    [asked.cell, asked.since, asked.limit],
+    [filter.cell, filter.since, filter.limit],
   );
   return rows.map(({ presented }) => presented);
 }
@@ -76,11 +76,11 @@ export async function deleteVisits(
  */
 export async function selectVisitingPass(
   sql: Sql,
-  wanted: { readonly presented: Buffer; readonly since: Date },
+  filter: { readonly presented: Buffer; readonly since: Date },
 ): Promise<Json | undefined> {
   const rows = await sql.query<{ answer: Json }>(
     'select answer from visiting_passes where presented = $1 and asked_at > $2',
-    [wanted.presented, wanted.since],
+    [filter.presented, filter.since],
   );
   return rows[0]?.answer;
 }

@@ -130,9 +130,9 @@ function newRotatingKey(cardKey: RotatingKey, passId: string) {
 /** Creates a key for the pass if it has none. The caller must hold the payer's lock. */
 export async function ensureRotatingKey(
   tx: Tx,
-  wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
+  filter: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
 ): Promise<void> {
-  const { passId, cardKey, now } = wanted;
+  const { passId, cardKey, now } = filter;
   await insertFirstRotatingKey(tx, { passId, key: newRotatingKey(cardKey, passId).sealed, now });
 }
 
@@ -142,9 +142,9 @@ export async function ensureRotatingKey(
  */
 export async function testRotatingKey(
   tx: Tx,
-  wanted: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
+  filter: { readonly passId: string; readonly cardKey: RotatingKey; readonly now: Date },
 ): Promise<Buffer | null> {
-  const { passId, cardKey, now } = wanted;
+  const { passId, cardKey, now } = filter;
   let pass = await selectTestRotating(tx, passId);
   if (pass === undefined) return null;
   if (pass.key === null) {

@@ -26,11 +26,11 @@ export interface NamedChip {
   readonly name: string;
 }
 
-export async function lockChip(tx: Tx, wanted: NamedChip): Promise<ChipRow | undefined> {
+export async function lockChip(tx: Tx, chip: NamedChip): Promise<ChipRow | undefined> {
   return chips.find(
     tx,
     'where payer_id = $1 and (id = $2 or lower(address) = lower($2)) for update',
-    [wanted.payerId, wanted.name],
+    [chip.payerId, chip.name],
   );
 }
 

@@ -43,7 +43,7 @@ export type TakeApproval = (
   approval: { readonly id: string; readonly now: Date },
 ) => Promise<Refusal | null>;
 
-interface Asked {
+interface ApprovalRequest {
   readonly payer: PayerRow;
   readonly chain: Chain;
   /** The wallet's next nonces, just read from the chain. */
@@ -55,9 +55,9 @@ interface Asked {
 /** An approval whose signatures are valid, and the wallet's deployment if that comes first. */
 type CheckedApproval = SignedApproval & Pick<CheckedSignature, 'deployment'>;
 
-async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
-  const context = { ...asked, payer: asked.payer.address };
-  const { permit, policy } = asked.approval;
+async function checkApproval(request: ApprovalRequest): Promise<CheckedApproval | Refusal> {
+  const context = { ...request, payer: request.payer.address };
+  const { permit, policy } = request.approval;
   if (permit === null && policy === null) {
     return refuse('parameter_missing', 'Send a permit, a policy, or both.', 'permit');
   }
@@ -76,7 +76,7 @@ async function checkApproval(asked: Asked): Promise<CheckedApproval | Refusal> {
  * reject it.
  */
 async function whyRefused(
-  { payer, chain, nonces }: Asked,
+  { payer, chain, nonces }: ApprovalRequest,
   approval: CheckedApproval,
   deployment: Deployment,
 ): Promise<Refusal | null> {
@@ -164,7 +164,7 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
  */
 export async function createApproval(
   ctx: ProcessContext,
-  request: Asked & { readonly deploy: DeployFirst; readonly take: TakeApproval },
+  request: ApprovalRequest & { readonly deploy: DeployFirst; readonly take: TakeApproval },
 ): Promise<string | Refusal> {
   const { payer, chain, nonces, take } = request;
   // A deployment takes seconds, in which the signatures may expire.

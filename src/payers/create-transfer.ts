@@ -85,7 +85,7 @@ export type TakeTransfer = (
   transfer: { readonly id: string; readonly payer: PayerRow },
 ) => Promise<Refusal | null>;
 
-interface Asked {
+interface TransferRequest {
   readonly payer: PayerRow;
   readonly chain: Chain;
   /** The payer's current balance on the chain, in atoms. */
@@ -100,7 +100,7 @@ interface Asked {
   readonly now: Date;
 }
 
-function checkTerms({ balance, signed, now }: Asked): Refusal | null {
+function checkTerms({ balance, signed, now }: TransferRequest): Refusal | null {
   if (balance < BigInt(signed.amount)) {
     return refuse(
       'parameter_invalid',
@@ -115,7 +115,7 @@ function checkTerms({ balance, signed, now }: Asked): Refusal | null {
   return refuse('parameter_invalid', message, 'valid_before');
 }
 
-function payloadOf({ payer, signed }: Asked) {
+function payloadOf({ payer, signed }: TransferRequest) {
   return {
     from: getAddress(payer.address),
     to: getAddress(signed.to),
@@ -126,12 +126,12 @@ function payloadOf({ payer, signed }: Asked) {
   };
 }
 
-async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
-  const { from, to, amount, validBefore, nonce, signature } = payloadOf(asked);
+async function checkSigned(request: TransferRequest): Promise<CheckedSignature | Refusal> {
+  const { from, to, amount, validBefore, nonce, signature } = payloadOf(request);
   const moved = { from, to, value: BigInt(amount), validBefore: BigInt(validBefore), nonce };
-  const digest = hashTypedData(usdcTransfer(asked.chain.config, moved));
+  const digest = hashTypedData(usdcTransfer(request.chain.config, moved));
   return checkSignature(
-    asked.chain,
+    request.chain,
     { signer: from, digest, signature, by: 'token', simulates: true },
     {
       code: 'parameter_invalid',
@@ -146,12 +146,12 @@ async function checkSigned(asked: Asked): Promise<CheckedSignature | Refusal> {
  * not accept such signatures, or the wallet may need more gas than the operator pays for.
  */
 async function tokenRefusal(
-  asked: Asked,
+  request: TransferRequest,
   { signature, deployment }: CheckedSignature,
 ): Promise<Refusal | null> {
   if (deployment === null && isKeySignature(signature)) return null;
-  const payload = { ...payloadOf(asked), signature };
-  const { status } = await simulateTransfer(asked.chain, payload, deployment);
+  const payload = { ...payloadOf(request), signature };
+  const { status } = await simulateTransfer(request.chain, payload, deployment);
   if (status === 'accepted') return null;
   return status === 'unavailable'
     ? refuse('service_unavailable', 'The chain cannot be reached. Nothing was sent. Try again.')
@@ -164,7 +164,7 @@ async function tokenRefusal(
 }
 
 /** Refuses a wallet that has used up its transfers for today. */
-async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null> {
+async function noneLeft(sql: Sql, { payer, now }: TransferRequest): Promise<Refusal | null> {
   if ((await transfersLeft(sql, { payerId: payer.id, now })) > 0) return null;
   const seconds = Math.ceil((dayOf(now).getTime() + DAY_MS - now.getTime()) / 1000);
   const message = `The operator pays for ${TRANSFERS_PER_DAY} transfers per wallet per UTC day.`;
@@ -177,16 +177,16 @@ async function noneLeft(sql: Sql, { payer, now }: Asked): Promise<Refusal | null
  * @param isPaid true if the token has already recorded the nonce. The operator then pays no gas, so
  * no limit applies.
  */
-async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Refusal> {
-  const { payer, now } = asked;
-  const payload = payloadOf(asked);
+async function leave(tx: Tx, request: TransferRequest, isPaid: boolean): Promise<string | Refusal> {
+  const { payer, now } = request;
+  const payload = payloadOf(request);
   const which = { payer_id: payer.id, nonce: payload.nonce };
   await lockPayer(tx, payer.id);
   // A client that lost the response and repeats its request gets the same transfer.
   const before = await selectTransfer(tx, which);
   if (before !== undefined) return before.request_id;
   const id = newId('transfer', now);
-  const taken = async () => (await noneLeft(tx, asked)) ?? asked.take(tx, { id, payer });
+  const taken = async () => (await noneLeft(tx, request)) ?? request.take(tx, { id, payer });
   const tooMany = isPaid ? null : await taken();
   if (tooMany !== null) return tooMany;
   await payerTransfers.insertAll(tx, [{ ...which, request_id: id, created: now }]);
@@ -197,7 +197,7 @@ async function leave(tx: Tx, asked: Asked, isPaid: boolean): Promise<string | Re
   return id;
 }
 
-function checkSwitches({ payer, isOn }: Asked): Refusal | null {
+function checkSwitches({ payer, isOn }: TransferRequest): Refusal | null {
   if (!isOn) {
     return refuse(
       'not_configured',
@@ -210,13 +210,17 @@ function checkSwitches({ payer, isOn }: Asked): Refusal | null {
 }
 
 /** Deploys the wallet if necessary, unless the transfer would be refused afterwards. */
-function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignature | Refusal) {
-  const { payer, chain } = asked;
+function deployed(
+  { db }: ProcessContext,
+  request: TransferRequest,
+  checked: CheckedSignature | Refusal,
+) {
+  const { payer, chain } = request;
   return onceDeployed(checked, {
-    check: () => checkSigned(asked),
+    check: () => checkSigned(request),
     deploy: (first, deployment) => {
-      const whyUnable = async () => (await noneLeft(db, asked)) ?? tokenRefusal(asked, first);
-      return asked.deploy({ chain, wallet: getAddress(payer.address), deployment, whyUnable });
+      const whyUnable = async () => (await noneLeft(db, request)) ?? tokenRefusal(request, first);
+      return request.deploy({ chain, wallet: getAddress(payer.address), deployment, whyUnable });
     },
   });
 }
@@ -228,24 +232,27 @@ function deployed({ db }: ProcessContext, asked: Asked, checked: CheckedSignatur
  * money again.
  * @returns the ID of the request, whose result comes later.
  */
-export async function createTransfer(ctx: ProcessContext, asked: Asked): Promise<string | Refusal> {
-  const { payer, signed } = asked;
+export async function createTransfer(
+  ctx: ProcessContext,
+  request: TransferRequest,
+): Promise<string | Refusal> {
+  const { payer, signed } = request;
   const nonce = signed.nonce.toLowerCase() as Hex;
   const before = await selectTransfer(ctx.db, { payer_id: payer.id, nonce });
   if (before !== undefined) return before.request_id;
   // Runs first, because the code below requires valid addresses.
-  const recipient = wrongRecipient(signed.to, payer.address, asked.chain.config);
+  const recipient = wrongRecipient(signed.to, payer.address, request.chain.config);
   if (recipient !== null) return recipient;
-  const checked = await checkSigned(asked);
+  const checked = await checkSigned(request);
   const isSigned = !isRefusal(checked);
-  const isPaid = isSigned && (await asked.isUsed(getAddress(payer.address), nonce));
-  const wrong = isPaid ? null : (checkSwitches(asked) ?? checkTerms(asked));
+  const isPaid = isSigned && (await request.isUsed(getAddress(payer.address), nonce));
+  const wrong = isPaid ? null : (checkSwitches(request) ?? checkTerms(request));
   if (wrong !== null) return wrong;
-  const verified = isPaid ? checked : await deployed(ctx, asked, checked);
+  const verified = isPaid ? checked : await deployed(ctx, request, checked);
   if (isRefusal(verified)) return verified;
   const { signature } = verified;
   // A deployment takes seconds, in which the signature may expire.
-  const late = { ...asked, now: ctx.clock.now() };
+  const late = { ...request, now: ctx.clock.now() };
   const refused = isPaid ? null : (checkTerms(late) ?? (await tokenRefusal(late, verified)));
   if (refused !== null) return refused;
   const signedByPayer = { ...late, signed: { ...signed, signature } };

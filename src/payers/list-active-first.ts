@@ -34,10 +34,10 @@ export async function selectActiveFirst<Row extends OwnRow>(
 ): Promise<Row[]> {
   const behind =
     after === null ? '' : 'and ((revoked_at is null), created, id) < ($3::boolean, $4, $5)';
-  const place = after === null ? [] : [after.active, after.created, after.id];
+  const position = after === null ? [] : [after.active, after.created, after.id];
   return sql.query<Row>(
     `select ${list.columns} from ${list.name} where payer_id = $1 ${behind}
      order by (revoked_at is null) desc, created desc, id desc limit $2`,
-    [payerId, limit + 1, ...place],
+    [payerId, limit + 1, ...position],
   );
 }

@@ -38,10 +38,10 @@ function checked<T>(name: string, what: string, work: () => T): T {
   }
 }
 
-async function loadApple(wanted: NonNullable<PassFileLocations['apple']>): Promise<AppleSigner> {
-  const certificate = await readFileOf('APPLE_PASS_CERTIFICATE', wanted.certificateFile);
-  const key = await readFileOf('APPLE_PASS_KEY', wanted.keyFile);
-  const wwdr = await readFileOf('APPLE_WWDR_CERTIFICATE', wanted.wwdrFile);
+async function loadApple(files: NonNullable<PassFileLocations['apple']>): Promise<AppleSigner> {
+  const certificate = await readFileOf('APPLE_PASS_CERTIFICATE', files.certificateFile);
+  const key = await readFileOf('APPLE_PASS_KEY', files.keyFile);
+  const wwdr = await readFileOf('APPLE_WWDR_CERTIFICATE', files.wwdrFile);
   const what = 'a certificate in PEM';
   const own = checked('APPLE_PASS_CERTIFICATE', what, () => new X509Certificate(certificate));
   checked('APPLE_WWDR_CERTIFICATE', what, () => new X509Certificate(wwdr));
@@ -51,18 +51,18 @@ async function loadApple(wanted: NonNullable<PassFileLocations['apple']>): Promi
   if (!own.checkPrivateKey(privateKey)) {
     throw new StartError('APPLE_PASS_KEY is not the key of APPLE_PASS_CERTIFICATE');
   }
-  return { ...wanted, certificate, key, wwdr };
+  return { ...files, certificate, key, wwdr };
 }
 
-async function loadGoogle(wanted: NonNullable<PassFileLocations['google']>): Promise<GoogleSigner> {
+async function loadGoogle(files: NonNullable<PassFileLocations['google']>): Promise<GoogleSigner> {
   const name = 'GOOGLE_WALLET_CREDENTIALS';
-  const file = await readFileOf(name, wanted.credentialsFile);
+  const file = await readFileOf(name, files.credentialsFile);
   return checked(name, 'the JSON of a service account (client_email, private_key)', () => {
     const account = JSON.parse(file);
     const { client_email: email, private_key: key, token_uri: tokenUrl = TOKEN_URL } = account;
     createPrivateKey(key);
     if (typeof email !== 'string') throw new Error('no client_email');
-    return { issuer: wanted.issuer, email, key, tokenUrl: new URL(tokenUrl).href };
+    return { issuer: files.issuer, email, key, tokenUrl: new URL(tokenUrl).href };
   });
 }
 
@@ -85,11 +85,11 @@ const SERVERS: WalletServers = {
  * @throws StartError that names the setting whose file is missing or invalid.
  */
 export async function loadPassFiles(
-  wanted: PassFileLocations,
+  files: PassFileLocations,
   servers: WalletServers = SERVERS,
 ): Promise<PassFiles> {
-  const apple = wanted.apple && (await loadApple(wanted.apple));
-  const google = wanted.google && (await loadGoogle(wanted.google));
+  const apple = files.apple && (await loadApple(files.apple));
+  const google = files.google && (await loadGoogle(files.google));
   return {
     apple: apple && {
       passType: apple.passType,

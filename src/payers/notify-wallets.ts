@@ -45,9 +45,9 @@ async function notifyGoogle(ctx: ProcessContext, by: PhoneWallets, passId: strin
   const google = present(by.passFiles.google, 'Google Wallet');
   const walletUrl = `${by.webUrl}/wallet`;
   const { cardKey } = by;
-  const found = await readShownPass(ctx.db, { passId, wallet: 'google', cardKey, walletUrl });
-  if (found === undefined) return;
-  await google.put(found.pass, ctx.clock.now());
+  const pass = await readShownPass(ctx.db, { passId, wallet: 'google', cardKey, walletUrl });
+  if (pass === undefined) return;
+  await google.put(pass.pass, ctx.clock.now());
 }
 
 /** Notifies the devices, which then fetch the pass from apple-pass-service.ts. */

@@ -111,7 +111,7 @@ export interface CopiedPassRow {
 
 export async function selectCopiedPass(
   sql: Sql,
-  wanted: CopyOfPass & { readonly kind: PhoneKind },
+  filter: CopyOfPass & { readonly kind: PhoneKind },
 ): Promise<CopiedPassRow | undefined> {
   const rows = await sql.query<CopiedPassRow>(
     `select p.id, p.label, p.revoked_at, f.sealed as phone_sealed, r.key as rotating_key,
@@ -121,7 +121,7 @@ export async function selectCopiedPass(
      left join phone_passes f on f.pass_id = c.pass_id and f.kind = $3
      left join rotating_keys r on r.pass_id = c.pass_id
      where c.pass_id = $1 and c.wallet = $2`,
-    [wanted.passId, wanted.wallet, wanted.kind],
+    [filter.passId, filter.wallet, filter.kind],
   );
   return rows[0];
 }
@@ -195,14 +195,14 @@ export async function deletePushTokens(sql: Sql, tokens: readonly string[]): Pro
 /** Returns IDs of a device's passes that changed after `since`; of all passes if it is `null`. */
 export async function selectChangedPasses(
   sql: Sql,
-  wanted: { readonly device: string; readonly since: Date | null },
+  filter: { readonly device: string; readonly since: Date | null },
 ): Promise<string[]> {
   const rows = await sql.query<{ pass_id: string }>(
     `select c.pass_id
      from apple_devices d join pass_copies c on c.pass_id = d.pass_id and c.wallet = 'apple'
      where d.device = $1 and ($2::timestamptz is null or c.changed_at > $2)
      order by c.pass_id`,
-    [wanted.device, wanted.since],
+    [filter.device, filter.since],
   );
   return rows.map(({ pass_id }) => pass_id);
 }

@@ -27,11 +27,11 @@ export async function selectPayer(sql: Sql, id: string): Promise<PayerRow | unde
 
 export async function selectPayerByAddress(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly address: string },
+  filter: { readonly livemode: boolean; readonly address: string },
 ): Promise<PayerRow | undefined> {
   return payers.find(sql, 'where livemode = $1 and address = $2', [
-    wanted.livemode,
-    wanted.address,
+    filter.livemode,
+    filter.address,
   ]);
 }
 

@@ -24,9 +24,9 @@ export interface FoundPhonePass extends TappedPass {
 
 export async function selectPhonePass(
   sql: Sql,
-  wanted: { readonly passId: string; readonly kind: PhoneKind },
+  filter: { readonly passId: string; readonly kind: PhoneKind },
 ): Promise<PhonePassRow | undefined> {
-  return phonePasses.find(sql, 'where pass_id = $1 and kind = $2', [wanted.passId, wanted.kind]);
+  return phonePasses.find(sql, 'where pass_id = $1 and kind = $2', [filter.passId, filter.kind]);
 }
 
 /** Stores the value of a pass in a phone wallet. The earlier value becomes invalid. */

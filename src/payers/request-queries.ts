@@ -23,11 +23,11 @@ export async function selectPayerRequests(
 
 export async function countPendingRequests(
   tx: Tx,
-  wanted: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
+  filter: { readonly payerId: string; readonly kind: PayerRequestRow['kind'] },
 ): Promise<number> {
   return payerRequests.count(tx, `where payer_id = $1 and kind = $2 and status = 'pending'`, [
-    wanted.payerId,
-    wanted.kind,
+    filter.payerId,
+    filter.kind,
   ]);
 }
 
@@ -70,10 +70,10 @@ export async function selectTransfer(
 
 export async function countTransfersSince(
   sql: Sql,
-  wanted: { readonly payerId: string; readonly since: Date },
+  filter: { readonly payerId: string; readonly since: Date },
 ): Promise<number> {
   return payerTransfers.count(sql, 'where payer_id = $1 and created >= $2', [
-    wanted.payerId,
-    wanted.since,
+    filter.payerId,
+    filter.since,
   ]);
 }

@@ -20,14 +20,14 @@ export const READER_KINDS: Readonly<Record<PassWallet, PhoneKind>> = {
  */
 export async function readShownPass(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly passId: string;
     readonly wallet: PassWallet;
     readonly cardKey: RotatingKey;
     readonly walletUrl: string;
   },
 ): Promise<{ readonly pass: ShownPass; readonly changedAt: Date } | undefined> {
-  const { passId, wallet, cardKey, walletUrl } = wanted;
+  const { passId, wallet, cardKey, walletUrl } = filter;
   const kind = READER_KINDS[wallet];
   const row = await selectCopiedPass(sql, { passId, wallet, kind });
   if (row === undefined) return undefined;

@@ -260,14 +260,14 @@ async function prepare(
   decided: readonly Decided[],
   { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
 ): Promise<Written> {
-  const wanted = decided.map((one) => ({ tenant: tenantOf(one.after), count: placesOf(one) }));
-  const accountIds = [...new Set(wanted.map(({ tenant }) => tenant.accountId))];
+  const counts = decided.map((one) => ({ tenant: tenantOf(one.after), count: placesOf(one) }));
+  const accountIds = [...new Set(counts.map(({ tenant }) => tenant.accountId))];
   const paid = decided.filter(isPaid).map(({ after }) => after);
   const offline = await endOffline(tx, decided);
   // One connection runs these statements in this order, so stampOrders locks the orders before
   // receipt numbers are assigned.
   const [stampOf, rows, numberOf] = await Promise.all([
-    stampOrders(tx, wanted, now),
+    stampOrders(tx, counts, now),
     selectMerchants(tx, accountIds),
     giveReceiptNumbers(tx, paid, { kind: 'payment', now }),
   ]);

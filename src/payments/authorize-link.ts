@@ -75,12 +75,12 @@ function requestOf(
  */
 export async function authorizeLink(
   ctx: ApiContext,
-  found: PayLink,
+  current: PayLink,
   request: Signed,
 ): Promise<Answer | Refusal> {
   const { by: label = 'authorization' } = request;
   const from = getAddress(request.from);
-  const link = withTip(found, request.tipAmount);
+  const link = withTip(current, request.tipAmount);
   if (isRefusal(link)) return link;
   const sameAs = { from, signature: normalSignature(request.signature) };
   const idempotency = requestOf(ctx.pages.webUrl, link, sameAs);

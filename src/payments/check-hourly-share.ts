@@ -15,7 +15,7 @@ import type { Readiness } from '#settlement/network-readiness.ts';
 export type CheckShare = (tenant: Tenant, atoms: bigint) => Refusal | null;
 
 /** An amount that an account is about to settle, in atoms. */
-export interface Asked {
+export interface ShareRequest {
   readonly tenant: Tenant;
   readonly atoms: bigint;
 }
@@ -36,15 +36,15 @@ const ONE_BY_ONE_FROM = 4n;
 export async function readShares(
   tx: Tx,
   readiness: Readiness,
-  asked: readonly Asked[],
+  requests: readonly ShareRequest[],
 ): Promise<CheckShare> {
-  const limited = limitedOf(readiness, asked);
+  const limited = limitedOf(readiness, requests);
   if (limited.length === 0) return () => null;
   const uses = await selectUses(tx, limited);
   const near = limited.some(
     ({ share, atoms }, index) => ((uses[index] ?? 0n) + atoms) * ONE_BY_ONE_FROM > share,
   );
-  if (near) await lockOrders(tx, tenantsOf(asked));
+  if (near) await lockOrders(tx, tenantsOf(requests));
   const final = near ? await selectUses(tx, limited) : uses;
   const left = new Map(
     limited.map(({ tenant, share }, index) => [tenantKey(tenant), share - (final[index] ?? 0n)]),
@@ -55,14 +55,14 @@ export async function readShares(
   };
 }
 
-function tenantsOf(asked: readonly Asked[]): Tenant[] {
-  return [...new Map(asked.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
+function tenantsOf(requests: readonly ShareRequest[]): Tenant[] {
+  return [...new Map(requests.map(({ tenant }) => [tenantKey(tenant), tenant])).values()];
 }
 
 /** Returns the accounts that have a limited share, each with the sum of its requested amounts. */
-function limitedOf(readiness: Readiness, asked: readonly Asked[]) {
-  const sums = new Map<string, Asked & { readonly share: bigint }>();
-  for (const { tenant, atoms } of asked) {
+function limitedOf(readiness: Readiness, requests: readonly ShareRequest[]) {
+  const sums = new Map<string, ShareRequest & { readonly share: bigint }>();
+  for (const { tenant, atoms } of requests) {
     const share = readiness.shareOf(tenant);
     if (share === null) continue;
     const key = tenantKey(tenant);

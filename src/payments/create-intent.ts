@@ -59,9 +59,9 @@ const batcherOf = perProcess((ctx: ApiContext) => {
  */
 export async function createIntent(
   ctx: ApiContext,
-  asked: CreateRequest,
+  input: CreateRequest,
 ): Promise<Answer | Refusal> {
   const traceparent = activeTraceparent();
-  const request = traceparent === null ? asked : { ...asked, traceparent };
+  const request = traceparent === null ? input : { ...input, traceparent };
   return (await batcherOf(ctx).add(request)).answer;
 }

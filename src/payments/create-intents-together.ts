@@ -54,7 +54,7 @@ import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 /**
  * The rows on which a batch's decisions depend, read while holding the order locks of its accounts.
  */
-interface Found {
+interface ReadState {
   readonly keys: KnownKeys;
   readonly terminals: ReadonlyMap<string, TerminalStatusRow>;
   readonly watch: DatabaseWatch;
@@ -118,7 +118,7 @@ function allowDiscount(
   { input }: CreateRequest,
   { lines }: Price,
   terminal: TerminalStatusRow,
-  codes: Found['codes'],
+  codes: ReadState['codes'],
 ): LockedCode | null | Refusal {
   const { source, managerCode = null } = input;
   const isFree = terminal.shift_id === null || terminal.may_discount === true;
@@ -156,13 +156,13 @@ function checkPrice(price: Price | Refusal): Refusal | null {
 function decide(
   idKey: IdKey,
   { request, price, orderId, drawn, stamp }: Deciding,
-  found: Found,
+  state: ReadState,
 ): Made | Refusal {
   const { merchant } = request;
   const { tenant } = merchant;
   const forbidden =
-    found.ends(merchant) ??
-    checkLedger(found.watch, tenant.livemode) ??
+    state.ends(merchant) ??
+    checkLedger(state.watch, tenant.livemode) ??
     (orderId.rebuilt === null ? checkPrice(price) : null) ??
     checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
@@ -174,17 +174,17 @@ function decide(
     return { answer: replayed, resource: orderId.rebuilt.id, created: null };
   }
   if (isRefusal(price)) return price;
-  const terminal = checkTerminal(found.terminals.get(request.input.terminalId), tenant);
+  const terminal = checkTerminal(state.terminals.get(request.input.terminalId), tenant);
   if (isRefusal(terminal)) return terminal;
-  const code = allowDiscount(request, price, terminal, found.codes);
+  const code = allowDiscount(request, price, terminal, state.codes);
   if (isRefusal(code)) return code;
   const key = orderKey(request, orderId.text);
-  if (orderId.takenBy !== null || found.taken.has(key)) return orderIdInUse(orderId);
-  found.taken.add(key);
-  if (code !== null) found.codes.delete(code.hash.toString('hex'));
+  if (orderId.takenBy !== null || state.taken.has(key)) return orderIdInUse(orderId);
+  state.taken.add(key);
+  if (code !== null) state.codes.delete(code.hash.toString('hex'));
   const { location_id: locationId, cashier_id: cashierId } = terminal;
-  const place = { ...stamp, drawn, orderId: orderId.text, price, locationId, cashierId };
-  const intent = toNewIntent(idKey, request, { ...place, position: stamp.next() });
+  const facts = { ...stamp, drawn, orderId: orderId.text, price, locationId, cashierId };
+  const intent = toNewIntent(idKey, request, { ...facts, position: stamp.next() });
   const object = renderIntent(intent);
   const created = { intent, object, stamp, code };
   return { answer: answerWith(201, object), resource: intent.id, created };
@@ -218,7 +218,7 @@ async function readCodes(
   tx: Tx,
   requests: readonly CreateRequest[],
   now: Date,
-): Promise<Found['codes']> {
+): Promise<ReadState['codes']> {
   const hashes = requests.flatMap(({ input: { managerCode } }) =>
     managerCode == null ? [] : [hashManagerCode(managerCode)],
   );
@@ -226,7 +226,11 @@ async function readCodes(
   return new Map(locked.map((code) => [code.hash.toString('hex'), code]));
 }
 
-async function readFound(tx: Tx, idKey: IdKey, requests: readonly CreateRequest[]): Promise<Found> {
+async function readFound(
+  tx: Tx,
+  idKey: IdKey,
+  requests: readonly CreateRequest[],
+): Promise<ReadState> {
   const now = present(requests[0], 'request').now;
   const keysRead = takeKeys(
     tx,
@@ -294,22 +298,22 @@ export interface Created {
 async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
   const { requests, drawn } = batch;
   const now = new Date(Math.max(...requests.map((request) => request.now.getTime())));
-  const wanted = requests.map(({ merchant }) => ({
+  const counts = requests.map(({ merchant }) => ({
     tenant: merchant.tenant,
     count: PLACES_PER_CREATE,
   }));
-  const [stampOf, found] = await Promise.all([
-    stampOrders(tx, wanted, now),
+  const [stampOf, state] = await Promise.all([
+    stampOrders(tx, counts, now),
     readFound(tx, idKey, requests),
     requireFresh(tx, drawn),
   ]);
-  const { decided, stored } = decideKeyed(found.keys, requests, (request, index) => {
-    const price = present(found.prices[index], 'price');
-    const orderId = present(found.orderIds[index], 'order id');
+  const { decided, stored } = decideKeyed(state.keys, requests, (request, index) => {
+    const price = present(state.prices[index], 'price');
+    const orderId = present(state.orderIds[index], 'order id');
     const stamp = stampOf(request.merchant.tenant);
     const number = present(drawn[index], 'drawn number');
     const deciding = { request, price, orderId, drawn: number, stamp };
-    return decide(idKey, deciding, found);
+    return decide(idKey, deciding, state);
   });
   const deliveries = tx.finish(writeDecided(tx, decided, stored, now));
   const outcomes = decided.map(({ answer, done }): Created => {

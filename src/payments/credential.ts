@@ -38,13 +38,13 @@ type Parts<K> = K extends CredentialKind<infer P, infer F> ? { presented: P; fou
 /** A credential as it was tapped on a terminal, or as a merchant's server sent it. */
 export type Presented = Parts<Kinds[keyof Kinds]>['presented'];
 /** A credential that is stored in this cell, valid or not. */
-export type Found = Parts<Kinds[keyof Kinds]>['found'];
+export type CredentialState = Parts<Kinds[keyof Kinds]>['found'];
 
 /** The types that a terminal can read. */
 export type TappedType = keyof typeof TAPPED;
 export const TAPPED_TYPES = Object.keys(TAPPED) as readonly TappedType[];
 
-type Kind = CredentialKind<Presented, Found>;
+type Kind = CredentialKind<Presented, CredentialState>;
 type Type = keyof Kinds;
 
 export function kindOf({ type }: { readonly type: Type }): Kind {
@@ -52,7 +52,7 @@ export function kindOf({ type }: { readonly type: Type }): Kind {
 }
 
 /** Returns the kind of this type; `null` if no terminal reads it. */
-export function tappedKindOf({ type }: Presented): TappedKind<Presented, Found> | null {
+export function tappedKindOf({ type }: Presented): TappedKind<Presented, CredentialState> | null {
   return type in TAPPED ? TAPPED[type as TappedType] : null;
 }
 
@@ -96,27 +96,38 @@ export async function readPayers(
 export async function lockCredentials(
   tx: Tx,
   presented: readonly Presented[],
-): Promise<Map<string, Found>> {
+): Promise<Map<string, CredentialState>> {
   const locked = await Promise.all(byKind(presented).map(([kind, all]) => kind.lock(tx, all)));
   return new Map(locked.flat());
 }
 
 /** Locks the credential of an attempt that is in progress. Lock its payer afterwards. */
-export async function lockCredential(tx: Tx, credential: Credential): Promise<Found | null> {
+export async function lockCredential(
+  tx: Tx,
+  credential: Credential,
+): Promise<CredentialState | null> {
   // Types without a kind (`chip`, `unknown`) never wait for a confirmation.
   if (!(credential.type in KINDS)) return null;
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
 /**
- * Verifies a credential. `found` is its locked state, with what earlier payments of the batch have
+ * Verifies a credential. `state` is its locked state, with what earlier payments of the batch have
  * consumed.
  */
-export function verify(found: Found, presented: Presented, by: VerifyBy): Verified<Found> {
-  return kindOf(presented).verify?.(found, presented, by) ?? { decline: null, after: found };
+export function verify(
+  state: CredentialState,
+  presented: Presented,
+  by: VerifyBy,
+): Verified<CredentialState> {
+  return kindOf(presented).verify?.(state, presented, by) ?? { decline: null, after: state };
 }
 
 /** Writes the credentials that a batch has consumed. */
-export async function writeConsumed(tx: Tx, used: Iterable<Found>, now: Date): Promise<void> {
+export async function writeConsumed(
+  tx: Tx,
+  used: Iterable<CredentialState>,
+  now: Date,
+): Promise<void> {
   for (const [kind, all] of byKind([...used])) await kind.consume?.(tx, all, now);
 }

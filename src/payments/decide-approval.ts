@@ -9,22 +9,26 @@ import type { IntentCommand } from '#payments/payment-intent.ts';
 import { confirmationAskedAt } from '#payments/save-intent-steps.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
 
-export type Asked = PaymentIntent & { readonly status: 'requires_action' };
+export type AwaitingIntent = PaymentIntent & { readonly status: 'requires_action' };
 
 /**
  * Decides what follows from a payer's approval. The payment may still fail if facts have changed
  * since the payer was asked. Locks in the same order as a tap: intent, credential, payer.
  */
-export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<IntentCommand> {
+export async function decideApproval(
+  tx: Tx,
+  intent: AwaitingIntent,
+  now: Date,
+): Promise<IntentCommand> {
   const { attempt } = intent;
   // A credential of another cell has no row here. That cell verified it at the tap.
   const isVisiting = attempt.credential.home !== undefined;
-  const found = isVisiting ? null : await lockCredential(tx, attempt.credential);
+  const state = isVisiting ? null : await lockCredential(tx, attempt.credential);
   // The payer erased the credential between the tap and the approval.
-  if (found === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
+  if (state === null && !isVisiting) return { type: 'reject', decline: 'pass_revoked' };
   // Runs even if the payment then fails: the payer has confirmed this tap, so the card's counter is
   // current again.
-  if (found?.type === 'nfc_sun') await endAsking(tx, found.card.id);
+  if (state?.type === 'nfc_sun') await endAsking(tx, state.card.id);
   const payer = present(await lockPayer(tx, attempt.payerId), 'payer of an attempt');
   // An agent token must have been valid when the confirmation was requested. It may have expired
   // since.
@@ -39,8 +43,8 @@ export async function decideApproval(tx: Tx, intent: Asked, now: Date): Promise<
     intent,
     amount: chargeOf(intent),
     payer,
-    credentialProblem: found === null ? null : kindOf(found).check(found, paying),
-    card: found?.type === 'nfc_sun' ? found.card : null,
+    credentialProblem: state === null ? null : kindOf(state).check(state, paying),
+    card: state?.type === 'nfc_sun' ? state.card : null,
     // A copied credential requires nothing more than this approval.
     copied: null,
     preflight: { ok: true },

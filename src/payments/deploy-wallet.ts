@@ -56,7 +56,7 @@ export interface Undeployed<Why> extends DeployedFor {
 
 /** Returns a function with which use cases in other folders can deploy a wallet for a request. */
 export function deployerFor(ctx: ApiContext, by: DeployedFor): DeployFirst {
-  return (wanted) => deployWallet(ctx, { ...wanted, ...by });
+  return (input) => deployWallet(ctx, { ...input, ...by });
 }
 
 /**
@@ -67,23 +67,23 @@ export function deployerFor(ctx: ApiContext, by: DeployedFor): DeployFirst {
  */
 export async function deployWallet<Why>(
   ctx: ApiContext,
-  wanted: Undeployed<Why>,
+  input: Undeployed<Why>,
 ): Promise<Why | Refusal | null> {
-  const { livemode } = wanted.chain.config;
+  const { livemode } = input.chain.config;
   const unsettled = checkSettles(ctx.readiness, livemode);
   if (unsettled !== null) return unsettled;
   if (!(await workersDeploy(ctx.db, { livemode, goneMs: WORKER_GONE_MS }))) {
     return notDeployed('and this network does not deploy wallets', null);
   }
-  const unable = await wanted.whyUnable();
+  const unable = await input.whyUnable();
   if (unable !== null) return unable;
   const now = ctx.clock.now();
-  const coveredBy = await coveringSale(wanted);
-  const counted = { ...wanted, ...(coveredBy === null ? {} : { coveredBy }) };
+  const coveredBy = await coveringSale(input);
+  const counted = { ...input, ...(coveredBy === null ? {} : { coveredBy }) };
   const limited = await ctx.db.transaction((tx) => queueOnce(tx, ctx.settings, counted, now));
   if (limited !== null) return limited;
   ctx.wakeups.send('chain-requests', networkOf(livemode));
-  return awaitCode(ctx, wanted);
+  return awaitCode(ctx, input);
 }
 
 type Wanted = Omit<Undeployed<unknown>, 'whyUnable'> & { readonly coveredBy?: string };
@@ -115,12 +115,12 @@ function subjectOf({ chain, wallet }: Wanted): string {
 async function queueOnce(
   tx: Tx,
   { gas }: ApiContext['settings'],
-  wanted: Wanted,
+  input: Wanted,
   now: Date,
 ): Promise<Refusal | null> {
-  const { chain, wallet, deployment } = wanted;
+  const { chain, wallet, deployment } = input;
   const { livemode } = chain.config;
-  const subjectId = subjectOf(wanted);
+  const subjectId = subjectOf(input);
   await lockName(tx, `wallet deployment ${subjectId}`);
   if ((await selectDeployment(tx, subjectId, now)) !== null) return null;
   const payer = await selectPayerByAddress(tx, { livemode, address: wallet });
@@ -131,7 +131,7 @@ async function queueOnce(
     );
   }
   const perDay = gas.perDay.wallet_deployment;
-  const limited = await countDeployment(tx, perDay, { ...wanted, payerId: payer?.id, now });
+  const limited = await countDeployment(tx, perDay, { ...input, payerId: payer?.id, now });
   if (limited !== null) return limited;
   const { factory, data } = deployment;
   const payload = { wallet, factory, data };
@@ -143,9 +143,9 @@ async function queueOnce(
 async function countDeployment(
   tx: Tx,
   perDay: number,
-  wanted: Wanted & { readonly payerId: string | undefined; readonly now: Date },
+  input: Wanted & { readonly payerId: string | undefined; readonly now: Date },
 ): Promise<Refusal | null> {
-  const { chain, wallet, subject, address, payerId, coveredBy, now } = wanted;
+  const { chain, wallet, subject, address, payerId, coveredBy, now } = input;
   const { livemode } = chain.config;
   const hourly = { attempts: DEPLOYMENTS_PER_HOUR, windowMs: HOUR_MS };
   const { hasPaid } = payerId === undefined ? NEVER_PAID : await selectHasPaid(tx, { payerId });
@@ -159,7 +159,7 @@ async function countDeployment(
       takeGas(
         tx,
         {
-          ...{ livemode, kind: 'wallet_deployment', subjectId: subjectOf(wanted), wallet, hasPaid },
+          ...{ livemode, kind: 'wallet_deployment', subjectId: subjectOf(input), wallet, hasPaid },
           ...{ gas: DEPLOYMENT_GAS, now, ...(coveredBy === undefined ? {} : { coveredBy }) },
         },
         perDay,
@@ -173,11 +173,11 @@ const NEVER_PAID = { hasPaid: false };
  * Waits until the wallet has code. If that takes too long, refuses, and the caller repeats the
  * request.
  */
-async function awaitCode(ctx: ApiContext, wanted: Wanted): Promise<Refusal | null> {
-  const { chain, wallet, gone } = wanted;
+async function awaitCode(ctx: ApiContext, input: Wanted): Promise<Refusal | null> {
+  const { chain, wallet, gone } = input;
   const began = performance.now();
   const waitMs = (ctx.settings.settlementWaitMs ?? SETTLEMENT_WAIT_MS) / 2;
-  const subjectId = subjectOf(wanted);
+  const subjectId = subjectOf(input);
   let minedAt: number | null = null;
   for (;;) {
     // Reads the status before the code: a job that was mined between the two reads must not look

@@ -86,17 +86,17 @@ const INDEXES = {
 /** Returns a page of intents, as they are at `now`. */
 export async function selectIntentPage(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly filters: IntentFilters; readonly now: Date },
+  query: { readonly tenant: Tenant; readonly filters: IntentFilters; readonly now: Date },
   page: LocatedPage,
 ): Promise<PaymentIntent[]> {
-  const { status = null, ...filters } = wanted.filters;
+  const { status = null, ...filters } = query.filters;
   const list = {
     table: 'payment_intents',
     columns: paymentIntents.columns,
     filters,
     indexes: INDEXES,
-    ...(status === null ? {} : { anyOf: inStatus(status, wanted.now) }),
+    ...(status === null ? {} : { anyOf: inStatus(status, query.now) }),
   };
-  const rows = await selectLocatedPage<IntentRow>(sql, list, wanted.tenant, page);
-  return rows.map((row) => asOf(toIntent(row), wanted.now));
+  const rows = await selectLocatedPage<IntentRow>(sql, list, query.tenant, page);
+  return rows.map((row) => asOf(toIntent(row), query.now));
 }

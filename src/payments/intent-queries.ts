@@ -91,7 +91,7 @@ export async function selectAskedIntents(
 /** Locks open intents past expiry and confirmations past their deadline; skips locked rows. */
 export async function lockOverdueIntents(
   tx: Tx,
-  wanted: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
+  filter: { readonly now: Date; readonly modes: readonly boolean[]; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await paymentIntents.list(
     tx,
@@ -106,7 +106,7 @@ export async function lockOverdueIntents(
         order by confirm_by limit $2)
        limit $2))
      order by id for update skip locked`,
-    [wanted.now, wanted.limit, wanted.modes],
+    [filter.now, filter.limit, filter.modes],
   );
   return rows.map(toIntent);
 }
@@ -117,7 +117,7 @@ export async function lockOverdueIntents(
  */
 export async function lockUnpaidIntents(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
+  filter: { readonly livemode: boolean; readonly before: Date; readonly limit: number },
 ): Promise<PaymentIntent[]> {
   const rows = await paymentIntents.list(
     tx,
@@ -135,7 +135,7 @@ export async function lockUnpaidIntents(
          where c.livemode = $1 and c.number = unpaid.settlement_number)
        limit $3)
      order by id for update`,
-    [wanted.livemode, wanted.before, wanted.limit],
+    [filter.livemode, filter.before, filter.limit],
   );
   return rows.map(toIntent);
 }
@@ -256,7 +256,7 @@ export type OrderIdRow = Row<typeof ORDER_ID>;
 
 export async function selectOrderIdsInUse(
   tx: Tx,
-  wanted: readonly { readonly tenant: Tenant; readonly orderId: string }[],
+  orders: readonly { readonly tenant: Tenant; readonly orderId: string }[],
 ): Promise<OrderIdRow[]> {
   // Finds each order ID through the whole unique key: see `plan-shapes.ts`.
   return tx.query(
@@ -270,9 +270,9 @@ export async function selectOrderIdsInUse(
          )}
          offset 0) i`,
     [
-      wanted.map((want) => want.tenant.accountId),
-      wanted.map((want) => want.tenant.livemode),
-      wanted.map((want) => want.orderId),
+      orders.map((want) => want.tenant.accountId),
+      orders.map((want) => want.tenant.livemode),
+      orders.map((want) => want.orderId),
     ],
   );
 }

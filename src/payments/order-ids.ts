@@ -39,11 +39,11 @@ export function orderKey(request: CreateRequest, orderId: string): string {
 
 async function selectInUse(
   tx: Tx,
-  wanted: readonly { readonly request: CreateRequest; readonly orderId: string }[],
+  requests: readonly { readonly request: CreateRequest; readonly orderId: string }[],
 ): Promise<Map<string, OrderIdRow>> {
   const rows = await selectOrderIdsInUse(
     tx,
-    wanted.map(({ request, orderId }) => ({ tenant: request.merchant.tenant, orderId })),
+    requests.map(({ request, orderId }) => ({ tenant: request.merchant.tenant, orderId })),
   );
   return new Map(
     rows.map((row) => {
@@ -117,11 +117,11 @@ const LOST_RATE_PERCENT = 10n;
  */
 function isAmountOf(
   { amount }: OrderIdRow,
-  { input: { amount: asked, tipping, orderId } }: CreateRequest,
+  { input: { amount: baseAmount, tipping, orderId } }: CreateRequest,
   worth: bigint | null,
 ): boolean {
   if (worth === null) return orderId === null;
-  const percent = typeof asked === 'number' ? 0n : LOST_RATE_PERCENT;
+  const percent = typeof baseAmount === 'number' ? 0n : LOST_RATE_PERCENT;
   const most = tipping === null ? worth : 2n * worth;
   return amount * 100n >= worth * (100n - percent) && amount * 100n <= most * (100n + percent);
 }
@@ -138,8 +138,8 @@ async function withRebuilt(
   const ids = chosen.map(({ request, choice: { row }, worth }) => {
     return row?.recovered === true && isAmountOf(row, request, worth) ? row.id : null;
   });
-  const wanted = ids.filter((id) => id !== null);
-  const intents = wanted.length === 0 ? [] : await selectIntents(tx, wanted);
+  const taken = ids.filter((id) => id !== null);
+  const intents = taken.length === 0 ? [] : await selectIntents(tx, taken);
   const byId = new Map(intents.map((intent) => [intent.id, intent]));
   return chosen.map(({ choice }, index) => ({
     text: choice.orderId,

@@ -11,7 +11,12 @@ import type { KnownKeys } from '#idempotency/run-once-per-key.ts';
 import { lockPayers, type PayerRow } from '#payers/payer-queries.ts';
 import { type Checked, type PaymentFacts, readActivities } from '#payments/assess-payment.ts';
 import { type CheckShare, readShares } from '#payments/check-hourly-share.ts';
-import { credentialKey, type Found, kindOf, lockCredentials } from '#payments/credential.ts';
+import {
+  type CredentialState,
+  credentialKey,
+  kindOf,
+  lockCredentials,
+} from '#payments/credential.ts';
 import { lockIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { PayRequest, PayTerms } from '#payments/pay-request.ts';
@@ -41,10 +46,10 @@ export interface PayContext {
   readonly ends: CredentialEnds;
   /** The intents, as locked. */
   readonly intents: ReadonlyMap<string, PaymentIntent>;
-  readonly credentials: Map<string, Found>;
+  readonly credentials: Map<string, CredentialState>;
   readonly ofUnknown: UnknownDecline;
   /** The credentials that the batch consumes. */
-  readonly consumed: Map<string, Found>;
+  readonly consumed: Map<string, CredentialState>;
   readonly terms: BatchTerms;
   readonly shareLeft: CheckShare;
   readonly payers: ReadonlyMap<string, PayerRow>;
@@ -61,7 +66,7 @@ type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_acti
 export function credentialOf(
   context: Pick<PayContext, 'credentials'>,
   request: PayRequest,
-): Found | null {
+): CredentialState | null {
   return context.credentials.get(credentialKey(request.presented)) ?? null;
 }
 
@@ -99,7 +104,7 @@ export async function readContext(
   const presented = requests.map((request) => request.presented);
   const credentials = await lockCredentials(tx, presented);
   const ofUnknown = await readUnknownDecline(tx, presented, { found: credentials, now });
-  const payerIds = [...new Set([...credentials.values()].map((found) => found.payerId))];
+  const payerIds = [...new Set([...credentials.values()].map((state) => state.payerId))];
   const payers = new Map((await lockPayers(tx, payerIds)).map((payer) => [payer.id, payer]));
   const rest = { ofUnknown, changes: new Map(), underWay: [], consumed: new Map(), terms };
   const candidates = requests.map((request) => {
@@ -109,13 +114,13 @@ export async function readContext(
   });
   const known = candidates.flatMap((candidate) => candidate ?? []);
   const activities = await readActivities(tx, known, now);
-  const asked = [
+  const inputs = [
     ...requests.map(({ merchant: { tenant } }) => ({ tenant, atoms: ZERO })),
     ...known.map(({ intent, tip }) => {
       return { tenant: tenantOf(intent), atoms: add(intent.amount, tip ?? ZERO) };
     }),
   ];
-  const shareLeft = await readShares(tx, terms.readiness, asked);
+  const shareLeft = await readShares(tx, terms.readiness, inputs);
   let next = 0;
   const facts = candidates.map((candidate) =>
     candidate === null ? null : present(activities[next++], 'facts of a payment'),
@@ -153,7 +158,11 @@ export function checkShare(context: PayContext, sale: PaymentIntent, tip: Atoms)
 }
 
 /** Stores what this attempt consumed, for later payments of the batch and for the commit. */
-export function consume(context: PayContext, request: PayRequest, after: Found | null): void {
+export function consume(
+  context: PayContext,
+  request: PayRequest,
+  after: CredentialState | null,
+): void {
   if (after === null || after === credentialOf(context, request)) return;
   const key = credentialKey(request.presented);
   context.credentials.set(key, after);
@@ -173,7 +182,7 @@ export function record(
   const after = present(steps.at(-1), 'step of a payment').intent;
   if (after.status !== 'processing' && after.status !== 'requires_action') return;
   context.underWay.push({ payerId: after.attempt.payerId, intent: after });
-  const found = credentialOf(context, request);
-  const paying = found === null ? undefined : kindOf(found).paying?.(found, after);
+  const state = credentialOf(context, request);
+  const paying = state === null ? undefined : kindOf(state).paying?.(state, after);
   if (paying !== undefined) consume(context, request, paying);
 }

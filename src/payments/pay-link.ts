@@ -80,22 +80,22 @@ export async function findPayLink(
 /** Reads the pay link of the intent with this settlement number. */
 export async function readPayLink(
   ctx: ApiContext,
-  wanted: {
+  filter: {
     readonly number: bigint;
     readonly chain: Chain;
     readonly address: Hex | null;
     readonly bindsOrder: boolean;
   },
 ): Promise<PayLink | null> {
-  const { number, chain, address, bindsOrder } = wanted;
+  const { number, chain, address, bindsOrder } = filter;
   const { livemode } = chain.config;
   const id = numberedId(ctx.keys.id, 'paymentIntent', { livemode, number });
-  const [[found], row] = await Promise.all([
+  const [[stored], row] = await Promise.all([
     selectIntents(ctx.db, [id]),
     selectPayLink(ctx.db, { intentId: id, address }),
   ]);
-  if (found === undefined || row === undefined) return null;
-  const intent = asOf(found, ctx.clock.now());
+  if (stored === undefined || row === undefined) return null;
+  const intent = asOf(stored, ctx.clock.now());
   const { merchant_number: merchantNumber, merchant_name: name } = row;
   const kybApproved = row.kyb_status === 'approved';
   return {

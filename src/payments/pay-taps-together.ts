@@ -8,7 +8,7 @@ import { type Done, decideKeyed } from '#idempotency/run-once-per-key.ts';
 import { noteStaticTaps, type StaticTap } from '#payers/payer-queries.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { type Assessment, assessPayment } from '#payments/assess-payment.ts';
-import { type Found, kindOf, verify, writeConsumed } from '#payments/credential.ts';
+import { type CredentialState, kindOf, verify, writeConsumed } from '#payments/credential.ts';
 import type { Verified } from '#payments/credentials/credential-kind.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import {
@@ -116,11 +116,11 @@ function decide(context: PayContext, item: PayItem, index: number): PaymentInten
 }
 
 /** Verifies the credential in its current state in the batch; `null` if it is unknown. */
-function verifyIn(context: PayContext, request: PayRequest): Verified<Found> | null {
-  const found = credentialOf(context, request);
-  if (found === null) return null;
+function verifyIn(context: PayContext, request: PayRequest): Verified<CredentialState> | null {
+  const state = credentialOf(context, request);
+  if (state === null) return null;
   const { cardKey } = context.terms;
-  return verify(found, request.presented, { cardKey, now: request.now });
+  return verify(state, request.presented, { cardKey, now: request.now });
 }
 
 /**
@@ -138,32 +138,32 @@ function command(
     readonly item: PayItem;
     readonly index: number;
     readonly intent: PaymentIntent;
-    readonly verified: Verified<Found> | null;
+    readonly verified: Verified<CredentialState> | null;
   },
 ): IntentCommand | Refusal {
   const { item, intent, verified } = considered;
   const { request, preflight } = item;
   const { presented, now } = request;
   const tip = request.tip ?? ZERO;
-  const found = credentialOf(context, request);
+  const state = credentialOf(context, request);
   if (presented.type === 'visiting' && presented.visit.refusal !== null) {
     return { type: 'decline', ...presented.visit.refusal };
   }
-  if (found === null || verified === null)
+  if (state === null || verified === null)
     return { type: 'decline', decline: context.ofUnknown(presented, intent.livemode) };
   // The credential or the intent was created after they were read before locking, so the chain was
   // not queried.
   if (preflight === null) return serviceUnavailable();
-  const payer = present(context.payers.get(found.payerId), 'payer of a credential');
+  const payer = present(context.payers.get(state.payerId), 'payer of a credential');
   const { settings, activity } = present(context.facts[considered.index], 'facts of a payment');
-  const kind = kindOf(found);
-  const { isCopied = false, ...facts } = kind.facts?.(found) ?? {};
+  const kind = kindOf(state);
+  const { isCopied = false, ...facts } = kind.facts?.(state) ?? {};
   const assessment = assessPayment({
     intent,
     amount: add(intent.amount, tip),
     payer,
     credentialProblem:
-      kind.check(found, { intent, payerLivemode: payer.livemode, now }) ?? verified.decline,
+      kind.check(state, { intent, payerLivemode: payer.livemode, now }) ?? verified.decline,
     card: null,
     ...facts,
     copied: isCopied ? context.terms.staticPass : null,
@@ -176,7 +176,7 @@ function command(
   const attempt: Attempt = {
     payerId: payer.id,
     payerAddress: payer.address,
-    credential: kind.stored(found),
+    credential: kind.stored(state),
     tip,
     reasonCode: null,
     ...(request.traceparent == null ? {} : { traceparent: request.traceparent }),
@@ -190,8 +190,8 @@ function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentC
     case 'settle':
       return { type: 'settle', attempt };
     case 'ask_payer': {
-      const asked = { ...attempt, reasonCode: assessment.rule };
-      return { type: 'ask_payer', attempt: asked, confirmBy: confirmationDeadline(now) };
+      const pending = { ...attempt, reasonCode: assessment.rule };
+      return { type: 'ask_payer', attempt: pending, confirmBy: confirmationDeadline(now) };
     }
     case 'decline': {
       const { decline, rule } = assessment;
@@ -247,9 +247,9 @@ function staticTaps(
   paid: readonly Paid[],
 ): readonly StaticTap[] {
   return paid.flatMap(({ intent }, index): StaticTap[] => {
-    const found = credentialOf(context, present(items[index], 'item').request);
-    if (intent === null || found?.type !== 'nfc_id') return [];
-    const tap = { passId: found.pass.id, payerId: found.payerId };
+    const state = credentialOf(context, present(items[index], 'item').request);
+    if (intent === null || state?.type !== 'nfc_id') return [];
+    const tap = { passId: state.pass.id, payerId: state.payerId };
     if (intent.status === 'processing') return [{ ...tap, decline: null }];
     const isDeclined = intent.status === 'requires_payment_method';
     const decline = isDeclined ? (intent.last_payment_error?.decline_code ?? null) : null;

@@ -16,31 +16,31 @@ import { contractOf } from '#settlement/contract-versions.ts';
  */
 export async function openPayLink(
   ctx: ApiContext,
-  asked: {
+  input: {
     readonly token: string;
     /** The paying wallet; `null` if the customer has not chosen one. */
     readonly address: Hex | null;
     readonly tipAmount: number | undefined;
   },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
-  const found = await findPayLink(ctx, asked);
-  return found === null ? payLinkMissing() : openLink(ctx, found, asked);
+  const payLink = await findPayLink(ctx, input);
+  return payLink === null ? payLinkMissing() : openLink(ctx, payLink, input);
 }
 
-/** Like {@link openPayLink}, for a link that was already read for `asked.address`. */
+/** Like {@link openPayLink}, for a link that was already read for `input.address`. */
 export async function openLink(
   ctx: ApiContext,
-  found: PayLink,
-  asked: { readonly address: Hex | null; readonly tipAmount: number | undefined },
+  payLink: PayLink,
+  input: { readonly address: Hex | null; readonly tipAmount: number | undefined },
 ): Promise<{ readonly link: PayLink; readonly terms: PayTerms } | Refusal> {
-  const link = withTip(found, asked.tipAmount);
+  const link = withTip(payLink, input.tipAmount);
   if (isRefusal(link)) return link;
   try {
     const terms = await presentTerms(ctx, link);
     // The message to sign contains the token's name, so it cannot be built without one.
     const isNamed = link.chain.config.token.domainProblem === null;
     if (link.closed === null && !isNamed) return serviceUnavailable();
-    return { link, terms: termsAfter(terms, { address: asked.address, answers: link.answers }) };
+    return { link, terms: termsAfter(terms, { address: input.address, answers: link.answers }) };
   } catch (error) {
     if (error instanceof RpcUnavailable) return serviceUnavailable();
     throw error;

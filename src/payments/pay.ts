@@ -64,11 +64,11 @@ export async function payIntent(ctx: ApiContext, request: PayRequest): Promise<A
   return run(ctx, { ...request, traceparent }, outlook).finally(span.end);
 }
 
-async function run(ctx: ApiContext, asked: PayRequest, seen: Outlook): Promise<Answer | Refusal> {
-  const { livemode } = asked.merchant.tenant;
+async function run(ctx: ApiContext, input: PayRequest, seen: Outlook): Promise<Answer | Refusal> {
+  const { livemode } = input.merchant.tenant;
   const unsettled = checkSettles(ctx.readiness, livemode);
   if (unsettled !== null) return unsettled;
-  const { request, outlook } = await visitHome(ctx.outside.askHome, asked, seen);
+  const { request, outlook } = await visitHome(ctx.outside.askHome, input, seen);
   const preflight = await askChain(ctx.outside.preflight, request, outlook);
   if (typeof preflight === 'string') return notNow(preflight, livemode);
   const { answer, intent } = await batcherOf(ctx).add({ request, preflight });

@@ -67,12 +67,12 @@ export interface Step {
 /** No steps if nothing changes and no event is sent, as when canceling twice. */
 export type Transition = readonly Step[] | Refusal;
 
-function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
+function unexpectedState(intent: PaymentIntent, expected: string): Refusal {
   if (intent.status === 'canceled' && intent.cancellation_reason === 'expired') {
     return refuse(
       'payment_intent_unexpected_state',
       `The payment intent expired at ${intent.canceled_at.toISOString()} and cannot be ` +
-        `${wanted}. Create another one.`,
+        `${expected}. Create another one.`,
     );
   }
   const advice = {
@@ -84,7 +84,7 @@ function unexpectedState(intent: PaymentIntent, wanted: string): Refusal {
   }[intent.status];
   return refuse(
     'payment_intent_unexpected_state',
-    `The payment intent has the status ${intent.status} and cannot be ${wanted}.${advice}`,
+    `The payment intent has the status ${intent.status} and cannot be ${expected}.${advice}`,
   );
 }
 

@@ -54,10 +54,10 @@ const INDEXES = {
 
 export async function selectPaymentPage(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly filters: PaymentFilters },
+  query: { readonly tenant: Tenant; readonly filters: PaymentFilters },
   page: LocatedPage,
 ): Promise<Payment[]> {
-  const { status = null, order_id: orderId = null, ...others } = wanted.filters;
+  const { status = null, order_id: orderId = null, ...others } = query.filters;
   const list = {
     table: 'payments',
     columns: payments.columns,
@@ -66,7 +66,7 @@ export async function selectPaymentPage(
     ...(orderId === null ? {} : { found: { sql: OF_ORDER, value: orderId } }),
     ...(status === null ? {} : { anyOf: [OF_STATUS[status]] }),
   };
-  return selectLocatedPage(sql, list, wanted.tenant, page);
+  return selectLocatedPage(sql, list, query.tenant, page);
 }
 
 export interface PayerPayment {

@@ -64,13 +64,13 @@ export interface PriceContext {
 const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true };
 
 export function priceOf(
-  { input: { amount, lines: asked, terminalId }, merchant, now }: CreateRequest,
+  { input: { amount, lines: inputLines, terminalId }, merchant, now }: CreateRequest,
   { rates, taxesAt }: PriceContext,
 ): Price | Refusal {
   const price = typeof amount === 'number' ? amount : amount.amount;
   const { accountId } = merchant.tenant;
   const settings = taxesAt({ accountId, terminalId }) ?? NO_TAX_SETTINGS;
-  const lines = asked === null ? null : readLines(asked, settings, price);
+  const lines = inputLines === null ? null : readLines(inputLines, settings, price);
   if (isRefusal(lines)) return lines;
   if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };
   const quoted = quote(amount, rates, now);
@@ -105,11 +105,11 @@ export function orderIdOf(idKey: IdKey, { input, idempotency }: CreateRequest, c
   return input.orderId ?? derivedOrderId(idKey, idempotency, clash);
 }
 
-/** Builds the intent that a request creates, at the time in `place`. */
+/** Builds the intent that a request creates, at the time in `position`. */
 export function toNewIntent(
   idKey: IdKey,
   { merchant, input, traceparent = null }: CreateRequest,
-  place: Pick<Stamp, 'created' | 'aheadSeconds'> & {
+  position: Pick<Stamp, 'created' | 'aheadSeconds'> & {
     readonly position: bigint;
     readonly drawn: DrawnNumber;
     readonly orderId: string;
@@ -119,13 +119,13 @@ export function toNewIntent(
     readonly cashierId: string | null;
   },
 ): OpenIntent {
-  const { drawn, price, created, aheadSeconds } = place;
+  const { drawn, price, created, aheadSeconds } = position;
   return newIntent({
     id: numberedId(idKey, 'paymentIntent', drawn),
     settlement_number: drawn.number,
     account_id: merchant.tenant.accountId,
     livemode: merchant.tenant.livemode,
-    position: place.position,
+    position: position.position,
     created,
     ahead_seconds: BigInt(aheadSeconds),
     amount: price.amount,
@@ -133,13 +133,13 @@ export function toNewIntent(
     lines: price.lines,
     tipping: input.tipping,
     terminal_id: input.terminalId,
-    location_id: place.locationId,
-    order_id: place.orderId,
+    location_id: position.locationId,
+    order_id: position.orderId,
     description: input.description,
     metadata: input.metadata,
     source: input.source,
     split_group: input.splitGroup,
-    cashier_id: place.cashierId,
+    cashier_id: position.cashierId,
     expires_at: addSeconds(created, input.expiresIn - aheadSeconds),
     picked_up_at: input.source === 'terminal' ? created : null,
     traceparent,

@@ -17,8 +17,8 @@ const MAX_IDS = 64;
 const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
   createBatcher<string, PaymentIntent | null>({
     run: async (ids) => {
-      const found = await selectIntents(db, [...new Set(ids)]);
-      const byId = new Map(found.map((intent) => [intent.id, intent]));
+      const intents = await selectIntents(db, [...new Set(ids)]);
+      const byId = new Map(intents.map((intent) => [intent.id, intent]));
       return ids.map((id) => byId.get(id) ?? null);
     },
     maxInFlight: MAX_IN_FLIGHT,

@@ -168,8 +168,8 @@ async function prepare(
 ): Promise<Written> {
   const { now } = booking;
   const { idKey } = booking.pages;
-  const wanted = lost.map(({ tenant }) => ({ tenant, count: PLACES }));
-  const stampOf = await stampOrders(tx, wanted, now);
+  const counts = lost.map(({ tenant }) => ({ tenant, count: PLACES }));
+  const stampOf = await stampOrders(tx, counts, now);
   const missing = lost.filter(({ intentId }) => intentId === null);
   const orderIds = await chooseOrderIds(tx, missing, idKey);
   const accountIds = [...new Set(lost.map(({ tenant }) => tenant.accountId))];

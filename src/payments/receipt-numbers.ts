@@ -60,11 +60,11 @@ const GIVE = `
  */
 export async function giveReceiptNumbers(
   tx: Tx,
-  asked: readonly Numbered[],
+  sales: readonly Numbered[],
   given: { readonly kind: ReceiptKind; readonly now: Date },
 ): Promise<(terminalId: string) => string> {
   const counts = new Map<string, { readonly object: Numbered; count: number }>();
-  for (const object of asked) {
+  for (const object of sales) {
     const known = counts.get(object.terminal_id);
     if (known === undefined) counts.set(object.terminal_id, { object, count: 1 });
     else known.count++;

@@ -71,7 +71,7 @@ type Row = Payment &
 /** Returns the payment with a settlement number, and its merchant; `null` if there is none. */
 export async function selectReceipt(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly number: bigint },
+  filter: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<Receipt | null> {
   const [row] = await sql.query<Row>(
     `select p.*, ${MERCHANT},
@@ -83,14 +83,14 @@ export async function selectReceipt(
      join account_modes m on m.account_id = p.account_id and m.livemode = p.livemode
      join payment_intents i on i.id = p.payment_intent_id
      left join chain_payments c on c.livemode = p.livemode and c.number = p.settlement_number`,
-    [wanted.livemode, wanted.number],
+    [filter.livemode, filter.number],
   );
   if (row === undefined) return null;
   const refunds = await sql.query<RefundOnReceipt>(
     `select id, amount, status, created, tx_hash, receipt_number, presentment from refunds
      where payment_id = $3 and ${ofTenant('$1', '$2')} and status <> 'failed'
      order by created, position`,
-    [row.account_id, wanted.livemode, row.id],
+    [row.account_id, filter.livemode, row.id],
   );
   return {
     payment: row,
@@ -130,7 +130,7 @@ export interface RefundReceipt {
 /** Returns a refund that has succeeded, with its payment. */
 export async function selectRefundReceipt(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly id: string },
+  filter: { readonly livemode: boolean; readonly id: string },
 ): Promise<RefundReceipt | null> {
   const [row] = await sql.query<
     Omit<RefundReceipt, 'merchant' | 'fiscal' | 'taxes'> & MerchantOnReceipt
@@ -144,7 +144,7 @@ export async function selectRefundReceipt(
      join accounts a on a.id = r.account_id
      left join locations l on l.id = r.location_id
      where r.id = $1 and r.livemode = $2 and r.status = 'succeeded'`,
-    [wanted.id, wanted.livemode],
+    [filter.id, filter.livemode],
   );
   if (row === undefined) return null;
   const fiscal = (await selectFiscal(sql, [row.id])).get(row.id) ?? null;
@@ -185,12 +185,12 @@ export async function selectNumbered(
 export async function selectSettled(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly settlementNumber: bigint } | { readonly refundId: string },
+  filter: { readonly settlementNumber: bigint } | { readonly refundId: string },
 ): Promise<Payment[]> {
   const [condition, value] =
-    'refundId' in wanted
-      ? ['id = (select payment_id from refunds where id = $3)', wanted.refundId]
-      : ['(livemode, settlement_number) = ($2, $3)', wanted.settlementNumber];
+    'refundId' in filter
+      ? ['id = (select payment_id from refunds where id = $3)', filter.refundId]
+      : ['(livemode, settlement_number) = ($2, $3)', filter.settlementNumber];
   const values = [tenant.accountId, tenant.livemode, value];
   const rest = `where ${ofTenant('$1', '$2')} and ${condition}`;
   return payments.list(sql, rest, values);

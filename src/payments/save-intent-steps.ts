@@ -56,13 +56,13 @@ export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<vo
 export async function saveSteps(tx: Tx, changes: readonly Change[], now: Date): Promise<number> {
   const effective = changes.filter((change) => change.steps.length > 0);
   if (effective.length === 0) return 0;
-  const wanted = effective.map(({ before, steps }) => ({
+  const counts = effective.map(({ before, steps }) => ({
     tenant: tenantOf(before),
     count: steps.length,
   }));
   // Both are sent together. The stamp comes last, because it locks the accounts' order until the
   // commit.
-  const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, wanted, now)]);
+  const [, stampOf] = await Promise.all([saveStates(tx, effective), stampOrders(tx, counts, now)]);
   const drafts = effective.flatMap((change) =>
     stepDrafts(change, stampOf(tenantOf(change.before))),
   );

@@ -45,7 +45,7 @@ export function valuesOf({ tenant, terminalId, since, until }: TotalsOf): unknow
 }
 
 /** Sums payments per terminal, cashier and currency, by range scans of the list indexes. */
-export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRow[]> {
+export async function selectTotals(sql: Sql, filter: TotalsOf): Promise<TotalsRow[]> {
   return sql.query<TotalsRow>(
     `with rows as materialized (
        select p.terminal_id, p.location_id, i.metadata->>'cashier' as cashier, p.cashier_id,
@@ -78,10 +78,10 @@ export async function selectTotals(sql: Sql, wanted: TotalsOf): Promise<TotalsRo
        coalesce(sum(priced_back), 0)::bigint as priced_refunded
      from rows r left join terminals t on t.id = r.terminal_id
        left join users u on u.id = r.cashier_id
-     ${wanted.terminalId === null ? '' : 'where r.terminal_id = $5'}
+     ${filter.terminalId === null ? '' : 'where r.terminal_id = $5'}
      group by r.terminal_id, t.label, r.location_id, u.name, r.cashier, r.cashier_id, r.currency
      order by t.label, r.terminal_id, cashier, r.cashier_id, r.location_id, r.currency`,
-    valuesOf(wanted),
+    valuesOf(filter),
   );
 }
 
@@ -94,14 +94,14 @@ export interface SoldLines {
 }
 
 /** Returns the lines of the payments that {@link selectTotals} counts. */
-export async function selectSoldLines(sql: Sql, wanted: TotalsOf): Promise<SoldLines[]> {
+export async function selectSoldLines(sql: Sql, filter: TotalsOf): Promise<SoldLines[]> {
   return sql.query<SoldLines>(
     `select presentment->>'currency' as currency, lines, count(*)::int as count from payments
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4
        and lines is not null
-       ${wanted.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}
+       ${filter.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}
      group by presentment->>'currency', lines`,
-    valuesOf(wanted),
+    valuesOf(filter),
   );
 }
 

@@ -102,7 +102,7 @@ export async function whyUnable(
   if (merchantNumber === null) return null;
   const { deployment } = signed;
   const first = deployment === null ? {} : { deployment };
-  const asked = await preflight({
+  const check = await preflight({
     livemode,
     payer: signed.from,
     merchantNumber,
@@ -110,8 +110,8 @@ export async function whyUnable(
     orderId: intent.order_id,
     signed: { ...signedOf(link, signed), number, ...first },
   });
-  if (typeof asked === 'string') return notNow(asked, livemode);
-  return asked.ok ? null : { decline: asked.decline };
+  if (typeof check === 'string') return notNow(check, livemode);
+  return check.ok ? null : { decline: check.decline };
 }
 
 /** Counts a signature that did not verify, and refuses it. */

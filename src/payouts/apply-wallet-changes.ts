@@ -92,8 +92,8 @@ async function followContract(ctx: ChainContext, gone: WalletChangeRow): Promise
   if (gone.merchant_number === null) return;
   const chain = chainOf(ctx.chains, gone.livemode);
   try {
-    const found = await readMerchantWallets(chain, [gone.merchant_number]);
-    await followWallets(ctx, chain, found);
+    const wallets = await readMerchantWallets(chain, [gone.merchant_number]);
+    await followWallets(ctx, chain, wallets);
   } catch (error) {
     if (!(error instanceof RpcUnavailable)) throw error;
   }

@@ -37,8 +37,8 @@ const PLACES_PER_PAYOUT = 2;
 
 async function bookPaid(tx: Tx, paid: readonly WithdrawalRow[], now: Date): Promise<number> {
   if (paid.length === 0) return 0;
-  const wanted = paid.map((row) => ({ tenant: tenantOf(row), count: PLACES_PER_PAYOUT }));
-  const stampOf = await stampOrders(tx, wanted, now);
+  const counts = paid.map((row) => ({ tenant: tenantOf(row), count: PLACES_PER_PAYOUT }));
+  const stampOf = await stampOrders(tx, counts, now);
   await bookMovements(
     tx,
     paid.map((row) => ({

@@ -122,19 +122,19 @@ export async function payOutPeriods(ctx: Context, idKey: IdKey): Promise<boolean
     const { livemode } = due.tenant;
     // Reads the chain before the transaction begins. After a time-out, this run does not read it
     // again.
-    const found =
+    const merchants =
       unreachable.get(livemode) ?? (await readEverywhere(ctx.db, ctx.chains, due.tenant));
-    if (isAway(found)) unreachable.set(livemode, found);
-    const status = await ctx.db.transaction((tx) => payOut(tx, idKey, { due, found }));
+    if (isAway(merchants)) unreachable.set(livemode, merchants);
+    const status = await ctx.db.transaction((tx) => payOut(tx, idKey, { due, found: merchants }));
     if (status === 'requested') ctx.wakeups.send('chain-requests', networkOf(livemode));
     return status !== 'waiting';
   });
 }
 
-type Found = Awaited<ReturnType<typeof readEverywhere>>;
+type MerchantsOnChain = Awaited<ReturnType<typeof readEverywhere>>;
 
-function isAway(found: Found): found is Refusal {
-  return isRefusal(found) && found.code === 'service_unavailable';
+function isAway(merchants: MerchantsOnChain): merchants is Refusal {
+  return isRefusal(merchants) && merchants.code === 'service_unavailable';
 }
 
 function everyOf({ automatic_payout: every }: AccountRow): Every | null {
@@ -154,7 +154,7 @@ function isDone(last: AutomaticPayout | undefined, period: string): boolean {
 async function payOut(
   tx: Tx,
   idKey: IdKey,
-  { due, found }: { readonly due: DuePeriod; readonly found: Found },
+  { due, found }: { readonly due: DuePeriod; readonly found: MerchantsOnChain },
 ): Promise<AutomaticPayout['status'] | 'done'> {
   const { tenant, now } = due;
   // The database may have been replaced since the run began.
@@ -223,7 +223,11 @@ interface RebuiltPayout {
 async function tryToRequest(
   tx: Tx,
   { tenant, period, now }: Ended,
-  { number, id, found }: { readonly number: bigint; readonly id: string; readonly found: Found },
+  {
+    number,
+    id,
+    found,
+  }: { readonly number: bigint; readonly id: string; readonly found: MerchantsOnChain },
 ): Promise<Result> {
   if (isAway(found)) return { waiting: 'chain_unavailable' };
   if (isRefusal(found)) return { skipped: 'account_not_live' };
@@ -242,9 +246,9 @@ async function tryToRequest(
 }
 
 /** Returns the oldest contract that holds enough; if none does, the one that holds the most. */
-async function choose(tx: Tx, tenant: Tenant, found: readonly MerchantOnChain[]) {
+async function choose(tx: Tx, tenant: Tenant, merchants: readonly MerchantOnChain[]) {
   const all = await Promise.all(
-    found.map(async (contract) => {
+    merchants.map(async (contract) => {
       const spoken = await selectSpokenFor(tx, tenant, contract.blockNumber);
       return { contract, amount: contract.available - spoken };
     }),

@@ -25,10 +25,10 @@ export async function cancelWalletChange(
   ref: WalletChangeRef,
 ): Promise<Refusal | null> {
   const before = await selectWalletChange(ctx.db, ref.tenant);
-  const found = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
-  if (!isRefusal(found)) {
+  const merchants = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
+  if (!isRefusal(merchants)) {
     const chain = chainOf(ctx.chains, ref.tenant.livemode);
-    await followWallets(ctx, chain, found);
+    await followWallets(ctx, chain, merchants);
   }
   const result = await ctx.db.transaction((tx) => cancelAnnounced(tx, ref));
   if (isRefusal(result)) {

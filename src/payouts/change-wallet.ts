@@ -77,11 +77,11 @@ async function announceWallet(
  * @throws RpcUnavailable
  */
 async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refusal | null> {
-  const found = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
-  if (isRefusal(found)) return found;
+  const merchants = await readEverywhere(ctx.db, ctx.chains, ref.tenant);
+  if (isRefusal(merchants)) return merchants;
   const chain = chainOf(ctx.chains, ref.tenant.livemode);
-  await followWallets(ctx, chain, found);
-  return found.at(-1)?.announced == null ? null : otherAnnounced();
+  await followWallets(ctx, chain, merchants);
+  return merchants.at(-1)?.announced == null ? null : otherAnnounced();
 }
 
 /**
@@ -93,9 +93,9 @@ async function whyNotNow(ctx: ChainContext, ref: WalletChangeRef): Promise<Refus
 export async function changeWallet(
   ctx: ChainContext,
   ref: WalletChangeRef,
-  asked: { readonly consent: SignedWallet['consent']; readonly deploy: DeployFirst },
+  input: { readonly consent: SignedWallet['consent']; readonly deploy: DeployFirst },
 ): Promise<WalletChangeRow | Refusal> {
-  const { consent, deploy } = asked;
+  const { consent, deploy } = input;
   const chain = chainOf(ctx.chains, ref.tenant.livemode);
   const check = () => readSignedWallet(ctx, ref.tenant, { consent, now: ref.now });
   const signed = await onceDeployed(await check(), {

@@ -28,21 +28,21 @@ const MODES = [false, true];
  */
 export async function holdPayouts(
   people: Pick<PeopleDeps, 'db' | 'secretKey' | 'wakeups'>,
-  asked: {
+  input: {
     readonly token: string;
     readonly address: string;
     readonly requestId: string;
     readonly now: Date;
   },
 ): Promise<HoldLinkRow | undefined> {
-  const { now } = asked;
+  const { now } = input;
   const held = await people.db.transaction(async (tx) => {
-    const link = await findHoldLink(tx, asked);
+    const link = await findHoldLink(tx, input);
     if (link === undefined) return undefined;
     const { account_id: accountId, change_id, email: heldBy } = link;
     // Lock the account as withdrawals do, so that withdrawals after this commit are held.
     const account = await lockOwnAccount(tx, accountId);
-    if (!(await takeHoldLink(tx, { hash: hashSecret(asked.token), now }))) return undefined;
+    if (!(await takeHoldLink(tx, { hash: hashSecret(input.token), now }))) return undefined;
     await stopWallets(tx, link, now);
     const id = newId('payoutHold', now);
     const hold = { id, account_id: accountId, change_id, held_by: heldBy, created: now };
@@ -68,8 +68,8 @@ export async function holdPayouts(
         held_by: heldBy,
         change: change_id,
         ...(link.change_id === null ? { wallet: link.wallet } : {}),
-        address: asked.address,
-        request: asked.requestId,
+        address: input.address,
+        request: input.requestId,
       },
       now,
     });

@@ -60,9 +60,9 @@ export async function confirmPersonLink(
 ): Promise<PersonLinkRow | undefined> {
   const { now } = confirmation;
   const confirmed = await people.db.transaction(async (tx) => {
-    const found = await findPersonLink(tx, confirmation);
-    if (found === undefined) return undefined;
-    const user = present(await lockUser(tx, found.user_id), 'user of a link');
+    const personLink = await findPersonLink(tx, confirmation);
+    if (personLink === undefined) return undefined;
+    const user = present(await lockUser(tx, personLink.user_id), 'user of a link');
     const link = await takePersonLink(tx, { hash: hashSecret(confirmation.token), now });
     if (link === undefined) return undefined;
     if (link.kind === 'not_me') await stop(tx, user, { link, confirmation });

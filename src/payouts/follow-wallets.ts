@@ -76,15 +76,15 @@ export async function followAllWallets(
 export async function followWallets(
   ctx: ChainContext,
   chain: Chain,
-  found: readonly WalletOnChain[],
+  wallets: readonly WalletOnChain[],
 ): Promise<void> {
   const { db, clock } = ctx;
   const { livemode } = chain.config;
   const following = { livemode, mailing: mailingOf(ctx), clock };
-  const merchantNumbers = found.map((one) => one.merchantNumber);
+  const merchantNumbers = wallets.map((one) => one.merchantNumber);
   const known = await selectKnownWallets(db, { livemode, merchantNumbers });
   const byNumber = new Map(known.map((row) => [row.merchant_number, row]));
-  for (const one of found) {
+  for (const one of wallets) {
     const row = byNumber.get(one.merchantNumber);
     if (row === undefined || !isNews(row, one)) continue;
     if (!(await isOurs(ctx, chain, row, one))) continue;
@@ -178,9 +178,9 @@ async function followAnnouncement(
   }
   if (announced === null) return;
   const { wallet, applicableAt, proposer } = announced;
-  const asked = open.find((row) => row.status === 'pending' && sameWallet(row.wallet, wallet));
-  if (asked !== undefined) {
-    await moveWalletChange(tx, asked, { status: 'announced', applicable_at: applicableAt, now });
+  const pending = open.find((row) => row.status === 'pending' && sameWallet(row.wallet, wallet));
+  if (pending !== undefined) {
+    await moveWalletChange(tx, pending, { status: 'announced', applicable_at: applicableAt, now });
     return;
   }
   const previousWallet = known.wallet ?? inForce;
@@ -220,9 +220,9 @@ async function followWallet(
   const { wallet, merchantNumber } = found;
   if (known.wallet !== null && sameWallet(known.wallet, wallet)) return;
   await updateSettlementWallet(tx, { livemode: tenant.livemode, merchantNumber, wallet });
-  const asked = open.find((row) => sameWallet(row.wallet, wallet));
-  if (asked?.status === 'pending') await moveWalletChange(tx, asked, { status: 'applied', now });
-  if (asked !== undefined || known.wallet === null) return;
+  const change = open.find((row) => sameWallet(row.wallet, wallet));
+  if (change?.status === 'pending') await moveWalletChange(tx, change, { status: 'applied', now });
+  if (change !== undefined || known.wallet === null) return;
   const row = await walletChanges.insert(tx, {
     ...foundChange({ merchantNumber, wallet }, tenant, now),
     ...{ previous_wallet: known.wallet, status: 'applied', applicable_at: null },

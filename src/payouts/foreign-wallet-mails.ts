@@ -77,8 +77,8 @@ const NAMED = 20;
 
 /** Notifies owners of their payments, refunds and withdrawals that this service did not send. */
 export function mailMovements(secretKey: Buffer) {
-  return async (tx: Tx, found: ForeignMovements, now: Date): Promise<void> => {
-    const { accountId, livemode, moved } = found;
+  return async (tx: Tx, movements: ForeignMovements, now: Date): Promise<void> => {
+    const { accountId, livemode, moved } = movements;
     const lines = moved
       .slice(0, NAMED)
       .map(({ kind, amount, tx_hash }) => `${kind} of ${exactUsdc(amount)} USDC, ${tx_hash}`);

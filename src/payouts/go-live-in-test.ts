@@ -19,9 +19,9 @@ export async function goLiveInTest(
   const { tenant } = wish;
   assert(!tenant.livemode, 'a wallet without a key would get real money');
   const wallet = privateKeyToAccount(generatePrivateKey());
-  const asked = goLiveConsent(ctx.chains, { ...wish, wallet: wallet.address });
-  if (isRefusal(asked)) return asked;
-  const { deadline, typedData } = asked;
+  const consent = goLiveConsent(ctx.chains, { ...wish, wallet: wallet.address });
+  if (isRefusal(consent)) return consent;
+  const { deadline, typedData } = consent;
   const signature = await wallet.signTypedData(typedData as never);
   const input = { ...wish, consent: { wallet: wallet.address, deadline, signature } };
   const signed = await readConsent(ctx.chains, input);

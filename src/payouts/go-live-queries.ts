@@ -143,12 +143,12 @@ export async function replacePreparation(
 /** Returns the prepared wallet that an owner can still confirm. */
 export async function selectPreparation(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly now: Date },
+  filter: { readonly tenant: Tenant; readonly now: Date },
 ): Promise<PreparationRow | undefined> {
   const row = await goLivePreparations.find(
     sql,
     'where account_id = $1 and livemode = $2 and deadline > $3',
-    [wanted.tenant.accountId, wanted.tenant.livemode, Math.floor(wanted.now.getTime() / 1000)],
+    [filter.tenant.accountId, filter.tenant.livemode, Math.floor(filter.now.getTime() / 1000)],
   );
   return row === undefined ? undefined : { ...row, deadline: Number(row.deadline) };
 }

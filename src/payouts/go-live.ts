@@ -49,7 +49,7 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
   await deletePreparation(tx, tenant);
   const id = newId('goLive', now);
   const { accountId, livemode } = tenant;
-  const asked = await goLiveRequests.insert(tx, {
+  const request = await goLiveRequests.insert(tx, {
     ...{
       id,
       account_id: accountId,
@@ -83,7 +83,7 @@ async function requestRegistration(tx: Tx, first: FirstWallet): Promise<GoLiveRo
     after: { wallet },
     now,
   });
-  return asked;
+  return request;
 }
 
 function firstWalletMail(mailed: Pick<FirstWallet, 'tenant' | 'wallet'>) {

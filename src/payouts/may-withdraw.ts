@@ -54,14 +54,14 @@ function heldForForeign(left: bigint): Refusal {
 export async function checkMayWithdraw(
   tx: Tx,
   { tenant, amount }: Pick<WithdrawRequest, 'tenant' | 'amount'>,
-  found: MerchantOnChain,
+  merchant: MerchantOnChain,
 ): Promise<Refusal | null> {
   const held = await checkNotHeld(tx, tenant.accountId);
   if (held !== null) return held;
-  const announced = await checkNoWalletAnnounced(tx, tenant, found);
+  const announced = await checkNoWalletAnnounced(tx, tenant, merchant);
   if (announced !== null) return announced;
-  if (found.heldUntil !== null) return heldByContract(found.heldUntil);
-  const left = found.available - (await selectSpokenFor(tx, tenant, found.blockNumber));
+  if (merchant.heldUntil !== null) return heldByContract(merchant.heldUntil);
+  const left = merchant.available - (await selectSpokenFor(tx, tenant, merchant.blockNumber));
   const keptBack = await selectKeptBack(tx, tenant);
   if (keptBack > 0n && amount > left - keptBack) return heldForForeign(left - keptBack);
   if (amount > left) {

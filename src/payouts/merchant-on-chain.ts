@@ -38,10 +38,10 @@ export async function readPayable(
   chains: readonly Chain[],
   { tenant, amount }: { readonly tenant: Tenant; readonly amount: bigint },
 ): Promise<MerchantOnChain | Refusal> {
-  const found = await readEverywhere(db, chains, tenant);
-  if (isRefusal(found)) return found;
-  const most = found.reduce((best, one) => (one.available > best.available ? one : best));
-  return found.find((one) => one.available >= amount && one.heldUntil === null) ?? most;
+  const merchants = await readEverywhere(db, chains, tenant);
+  if (isRefusal(merchants)) return merchants;
+  const most = merchants.reduce((best, one) => (one.available > best.available ? one : best));
+  return merchants.find((one) => one.available >= amount && one.heldUntil === null) ?? most;
 }
 
 /** Returns the merchant's data on each contract that the account has joined, oldest first. */

@@ -18,7 +18,7 @@ export interface KnownWalletRow {
 /** Returns the known wallets of the network's merchants: of all, or of these numbers. */
 export async function selectKnownWallets(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
+  filter: { readonly livemode: boolean; readonly merchantNumbers: readonly bigint[] | null },
 ): Promise<KnownWalletRow[]> {
   return sql.query<KnownWalletRow>(
     `select m.merchant_number, m.account_id, m.settlement_wallet as wallet,
@@ -31,7 +31,7 @@ export async function selectKnownWallets(
        on b.livemode = m.livemode and b.merchant_number = m.merchant_number
      where m.livemode = $1 and ($2::bigint[] is null or m.merchant_number = any($2))
      order by m.merchant_number`,
-    [wanted.livemode, wanted.merchantNumbers?.map(String) ?? null],
+    [filter.livemode, filter.merchantNumbers?.map(String) ?? null],
   );
 }
 

@@ -22,7 +22,7 @@ export type HoldLinkRow = OwnersLinkRow | WalletLinkRow;
 
 export async function selectHoldLink(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<HoldLinkRow | undefined> {
   const rows = await sql.query<HoldLinkRow>(
     `select ${payoutHoldLinks.of('l')}, ${NAME}, ${CHANGE}
@@ -30,7 +30,7 @@ export async function selectHoldLink(
      left join owner_changes c on c.id = l.change_id
      join accounts a on a.id = l.account_id
      where l.hash = $1 and l.expires_at > $2 and l.used_at is null`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows[0];
 }
@@ -38,12 +38,12 @@ export async function selectHoldLink(
 /** Consumes the link. @returns false if it was used or has expired. */
 export async function takeHoldLink(
   tx: Tx,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<boolean> {
   const rows = await tx.query(
     `update payout_hold_links set used_at = $2
      where hash = $1 and expires_at > $2 and used_at is null returning change_id`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows.length === 1;
 }

@@ -21,10 +21,10 @@ import type { PeopleDeps } from '#people/people-context.ts';
  */
 export async function findHoldLink(
   sql: Sql,
-  wanted: { readonly token: string; readonly now: Date },
+  input: { readonly token: string; readonly now: Date },
 ): Promise<HoldLinkRow | undefined> {
-  if (!isSecret('holdLink', wanted.token)) return undefined;
-  return selectHoldLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
+  if (!isSecret('holdLink', input.token)) return undefined;
+  return selectHoldLink(sql, { hash: hashSecret(input.token), now: input.now });
 }
 
 /** Refuses if the account's payouts are held. The caller must have locked the account's row. */

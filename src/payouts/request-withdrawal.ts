@@ -16,14 +16,14 @@ export async function requestWithdrawal(
   tx: Tx,
   idKey: IdKey,
   request: WithdrawRequest,
-  found: MerchantOnChain,
+  merchant: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant } = request;
   // The lock prevents two concurrent withdrawals from using the same balance.
   await lockOwnAccount(tx, tenant.accountId);
   const named = await findNumber(tx, idKey, request);
   if (isRefusal(named) || 'status' in named) return named;
-  return requestNumbered(tx, { ...request, ...named, period: null }, found);
+  return requestNumbered(tx, { ...request, ...named, period: null }, merchant);
 }
 
 /** A withdrawal with its number on the contract. */
@@ -41,17 +41,17 @@ type Numbered = Pick<WithdrawRequest, 'tenant' | 'amount' | 'actor' | 'now'> & {
 export async function requestNumbered(
   tx: Tx,
   request: Numbered,
-  found: MerchantOnChain,
+  merchant: MerchantOnChain,
 ): Promise<WithdrawalRow | Refusal> {
   const { tenant, amount, actor, now, number, id, period } = request;
-  const refused = await checkMayWithdraw(tx, request, found);
+  const refused = await checkMayWithdraw(tx, request, merchant);
   if (refused !== null) return refused;
   const stamp = await stampOrder(tx, tenant, now, 1);
   const row = await withdrawals.insert(tx, {
     ...{ id, number, account_id: tenant.accountId, livemode: tenant.livemode, amount },
     ...{ position: stamp.next(), created: stamp.created, updated: stamp.created },
     status: 'pending',
-    ...{ wallet: found.wallet, period },
+    ...{ wallet: merchant.wallet, period },
     requested_by: actorId(actor),
   });
   await requestOnChain(tx, {
@@ -60,8 +60,8 @@ export async function requestNumbered(
     subjectId: row.id,
     number,
     payload: {
-      merchantNumber: found.merchantNumber.toString(),
-      wallet: found.wallet,
+      merchantNumber: merchant.merchantNumber.toString(),
+      wallet: merchant.wallet,
       amount: amount.toString(),
     },
     now,
@@ -73,7 +73,7 @@ export async function requestNumbered(
     objectId: row.id,
     livemode: tenant.livemode,
     before: null,
-    after: { amount: toJsonAtoms(amount), wallet: found.wallet },
+    after: { amount: toJsonAtoms(amount), wallet: merchant.wallet },
     now,
   });
   return row;

@@ -58,7 +58,7 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
  */
 export async function lockDueWalletChanges(
   tx: Tx,
-  wanted: { readonly now: Date; readonly limit: number },
+  filter: { readonly now: Date; readonly limit: number },
 ): Promise<(WalletChangeRow & { readonly merchant_number: bigint })[]> {
   return tx.query(
     `select w.id, w.account_id, w.livemode, w.wallet, w.previous_wallet, w.status,
@@ -74,7 +74,7 @@ export async function lockDueWalletChanges(
        and not exists (
          select from payout_holds h where h.account_id = w.account_id and h.lifted_at is null)
      order by w.applicable_at limit $2 for update of w skip locked`,
-    [wanted.now, wanted.limit, BY_CONTRACT],
+    [filter.now, filter.limit, BY_CONTRACT],
   );
 }
 

@@ -27,13 +27,13 @@ export async function readWalletView(
   { db, chains }: ChainContext,
   tenant: Tenant,
 ): Promise<WalletView> {
-  const found = await readEverywhere(db, chains, tenant);
+  const merchants = await readEverywhere(db, chains, tenant);
   // Read the rows after the chain: if they reflect a later block, they take precedence.
   const [mode, row] = await Promise.all([selectMode(db, tenant), selectWalletChange(db, tenant)]);
   const merchantNumber = mode?.merchant_number ?? null;
   const known = { wallet: mode?.settlement_wallet ?? null, merchantNumber, change: row ?? null };
-  if (isRefusal(found)) return known;
-  const read = await laterThanRows(db, tenant, found);
+  if (isRefusal(merchants)) return known;
+  const read = await laterThanRows(db, tenant, merchants);
   const wallet = read.findLast((one) => one.merchantNumber === merchantNumber)?.wallet;
   return { ...known, wallet: wallet ?? known.wallet, change: changeOf(row ?? null, read) };
 }
@@ -41,12 +41,12 @@ export async function readWalletView(
 async function laterThanRows(
   db: Database,
   { livemode }: Tenant,
-  found: readonly MerchantOnChain[],
+  merchants: readonly MerchantOnChain[],
 ): Promise<MerchantOnChain[]> {
-  const merchantNumbers = found.map((one) => one.merchantNumber);
+  const merchantNumbers = merchants.map((one) => one.merchantNumber);
   const known = await selectKnownWallets(db, { livemode, merchantNumbers });
   const blocks = new Map(known.map((row) => [row.merchant_number, row.block_number ?? -1n]));
-  return found.filter((one) => one.blockNumber > (blocks.get(one.merchantNumber) ?? -1n));
+  return merchants.filter((one) => one.blockNumber > (blocks.get(one.merchantNumber) ?? -1n));
 }
 
 function changeOf(
@@ -62,7 +62,7 @@ function changeOf(
     return { wallet, status, applicable_at: applicableAt, failure_reason: null, created };
   }
   if (row?.status !== 'announced') return row;
-  const place = read.find((one) => one.merchantNumber === row.merchant_number);
-  if (place === undefined) return row;
-  return { ...row, status: sameWallet(place.wallet, row.wallet) ? 'applied' : 'canceled' };
+  const merchant = read.find((one) => one.merchantNumber === row.merchant_number);
+  if (merchant === undefined) return row;
+  return { ...row, status: sameWallet(merchant.wallet, row.wallet) ? 'applied' : 'canceled' };
 }

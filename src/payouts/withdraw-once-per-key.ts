@@ -17,12 +17,12 @@ export async function withdraw(
   ctx: ChainContext,
   request: WithdrawRequest,
 ): Promise<Answer | Refusal> {
-  const found = await readPayable(ctx.db, ctx.chains, request);
+  const payable = await readPayable(ctx.db, ctx.chains, request);
   const { answer } = await runOnce(ctx.db, request, async (tx) => {
     const closed = checkLedger(tx.watch, request.tenant.livemode);
     if (closed !== null) return closed;
-    if (isRefusal(found)) return found;
-    const row = await requestWithdrawal(tx, ctx.keys.id, request, found);
+    if (isRefusal(payable)) return payable;
+    const row = await requestWithdrawal(tx, ctx.keys.id, request, payable);
     if (isRefusal(row)) return row;
     const answer = answerWith(201, withdrawalObject(row));
     return { answer: row.recovered ? { ...answer, headers: REPLAYED } : answer, resource: row.id };

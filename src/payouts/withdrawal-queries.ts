@@ -31,11 +31,11 @@ export type WithdrawalRow = Row<typeof withdrawals>;
 /** Returns the withdrawal with this number on the contract, of any account. */
 export async function selectNumberedWithdrawal(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly number: bigint },
+  filter: { readonly livemode: boolean; readonly number: bigint },
 ): Promise<WithdrawalRow | undefined> {
   return withdrawals.find(tx, 'where livemode = $1 and number = $2', [
-    wanted.livemode,
-    wanted.number,
+    filter.livemode,
+    filter.number,
   ]);
 }
 

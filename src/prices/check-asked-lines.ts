@@ -51,9 +51,9 @@ export function rateAt(
   { account, local }: { readonly account: NamedRates; readonly local: NamedRates },
 ): number {
   const names = account.flatMap((one) => (one.rate === rate ? [one.name] : []));
-  const found = new Set(local.flatMap((one) => (names.includes(one.name) ? [one.rate] : [])));
-  const [only = rate] = found;
-  return found.size === 1 ? only : rate;
+  const rates = new Set(local.flatMap((one) => (names.includes(one.name) ? [one.rate] : [])));
+  const [only = rate] = rates;
+  return rates.size === 1 ? only : rate;
 }
 
 function invalid(param: string, message: string): Refusal {
@@ -92,17 +92,17 @@ function readLine(
  * minor units of the shop's currency or in atoms.
  */
 export function readLines(
-  asked: AskedLines,
+  input: AskedLines,
   settings: TaxSettings,
   price: number,
 ): SaleLines | Refusal {
   const lineItems: LineItem[] = [];
-  for (const [index, one] of asked.lineItems.entries()) {
+  for (const [index, one] of input.lineItems.entries()) {
     const line = readLine(one, settings, `line_items.${index}`);
     if ('refused' in line) return line;
     lineItems.push(line);
   }
-  const { discount } = asked;
+  const { discount } = input;
   const whole = lineItems.reduce((sum, line) => sum + linePrice(line), 0n);
   if (BigInt(discount) > whole) {
     return invalid(

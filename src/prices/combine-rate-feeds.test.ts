@@ -6,9 +6,9 @@ import { minorDigits } from '#core/currencies.ts';
 import { readRate } from '#core/currency-conversion.ts';
 import {
   afterAnswer,
+  type Comparison,
   compareFeeds,
   type FeedAnswer,
-  type Found,
   type KnownRate,
   rateText,
   readFeedNumber,
@@ -110,7 +110,7 @@ describe('a rate that jumps', () => {
       const now = addSeconds(NOW, second);
       const rate = text === null ? null : readRate(text);
       const apart = { feed: null, reason: 'the feeds differ' };
-      const found: Found =
+      const found: Comparison =
         rate === null
           ? { currency: 'eur', rate, problem: apart }
           : { currency: 'eur', rate, quotedAt: now, marketAt: null };

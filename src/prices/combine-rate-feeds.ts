@@ -50,7 +50,7 @@ export interface RateProblem {
 }
 
 /** The combined result of both feeds for one currency: a rate, or the reason why there is none. */
-export type Found = { readonly currency: string } & (
+export type Comparison = { readonly currency: string } & (
   | {
       readonly rate: bigint;
       /** The older `as_of` and the older `market_at` of the two. */
@@ -107,27 +107,27 @@ export function compareFeeds(
   answers: readonly [FeedAnswer, FeedAnswer],
   { maxAgeMs, maxSpread }: RateRules,
   now: Date,
-): Found[] {
+): Comparison[] {
   const [a, b] = answers;
   const badTime = findBadTime(answers, maxAgeMs, now);
   const quotedAt = new Date(Math.min(a.asOf.getTime(), b.asOf.getTime()));
   const marketAt = older(a.marketAt, b.marketAt);
-  const found: Found[] = [];
+  const comparisons: Comparison[] = [];
   for (const currency of new Set([...a.rates.keys(), 'usd'])) {
     const [one, other] = [ofFeed(a, currency), ofFeed(b, currency)];
     if (one === undefined || other === undefined || minorDigits(currency) === undefined) continue;
-    const without = (problem: RateProblem) => found.push({ currency, rate: null, problem });
+    const without = (problem: RateProblem) => comparisons.push({ currency, rate: null, problem });
     if (one === null || other === null) {
       without({ feed: one === null ? 0 : 1, reason: 'the rate is not decimal text above 0' });
     } else if (badTime !== null) {
       without(badTime);
     } else {
       const rate = middle(one, other, maxSpread);
-      if (rate !== null) found.push({ currency, rate, quotedAt, marketAt });
+      if (rate !== null) comparisons.push({ currency, rate, quotedAt, marketAt });
       else without({ feed: null, reason: 'the feeds differ by more than RATES_MAX_SPREAD' });
     }
   }
-  return found;
+  return comparisons;
 }
 
 /** The stored state of a currency. */
@@ -156,12 +156,12 @@ function isNear(rate: bigint, known: bigint): boolean {
 /** Returns a currency's state after another response of the feeds. */
 export function afterAnswer(
   known: KnownRate | undefined,
-  found: Found,
+  comparison: Comparison,
   { now, maxAgeMs }: { readonly now: Date; readonly maxAgeMs: number },
 ): KnownRate {
   const { good = null, jumped = null } = known ?? {};
-  if (found.rate === null) return { good, jumped };
-  const { rate, quotedAt, marketAt } = found;
+  if (comparison.rate === null) return { good, jumped };
+  const { rate, quotedAt, marketAt } = comparison;
   if (good === null || isNear(rate, good.rate)) {
     if (good !== null && quotedAt < good.quotedAt) return { good, jumped: null };
     return { good: { rate, quotedAt, marketAt }, jumped: null };

@@ -53,12 +53,12 @@ function unavailable(currency: string): Refusal {
  * Returns a price's value in USDC at the last known rate, however old; `null` if no rate is known.
  */
 export function lastWorth(
-  asked: AskedPresentment,
+  input: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,
 ): bigint | null {
-  const rate = rates.get(asked.currency)?.rate ?? null;
+  const rate = rates.get(input.currency)?.rate ?? null;
   if (rate === null) return null;
-  return toAtoms(BigInt(asked.amount), { currency: asked.currency, rate });
+  return toAtoms(BigInt(input.amount), { currency: input.currency, rate });
 }
 
 /** A market that has not moved for this long is closed. */
@@ -83,11 +83,11 @@ function rateOfSale(rate: string, row: RateRow, now: Date): string {
  * if the request is invalid.
  */
 export function quote(
-  asked: AskedPresentment,
+  input: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,
   now: Date,
 ): Quoted | Refusal {
-  const { currency, amount } = asked;
+  const { currency, amount } = input;
   const row = rates.get(currency);
   if (minorDigits(currency) === undefined || (row === undefined && rates.size > 0)) {
     return invalid('currency', `presentment.currency: there is no exchange rate for ${currency}.`);

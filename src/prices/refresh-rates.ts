@@ -8,9 +8,9 @@ import type { Log } from '#observability/log.ts';
 import { askFeeds, MADE_UP_SOURCE, type NoAnswer, sourceOf } from '#prices/ask-rate-feeds.ts';
 import {
   afterAnswer,
+  type Comparison,
   compareFeeds,
   type FeedAnswer,
-  type Found,
   type KnownRate,
   type RateProblem,
   rateText,
@@ -87,10 +87,10 @@ const JUMP_WAITS: RateProblem = {
 type Refused = RateProblem & { readonly currency: string };
 
 /** Stores the results. @returns the currencies that got no rate. */
-async function store(tx: Tx, found: readonly Found[], round: Round): Promise<Refused[]> {
+async function store(tx: Tx, comparisons: readonly Comparison[], round: Round): Promise<Refused[]> {
   const rows = new Map((await lockRates(tx)).map((row) => [row.currency, row]));
   const refused: Refused[] = [];
-  const next = found.map((one) => {
+  const next = comparisons.map((one) => {
     const row = rows.get(one.currency);
     const before = row === undefined ? undefined : toKnown(row);
     const after = afterAnswer(before, one, round);
@@ -103,7 +103,7 @@ async function store(tx: Tx, found: readonly Found[], round: Round): Promise<Ref
     return toStored(one.currency, after, { ...round, source, refusedSince });
   });
   await upsertRates(tx, next);
-  const currencies = found.map(({ currency }) => currency);
+  const currencies = comparisons.map(({ currency }) => currency);
   await refuseRates(tx, { except: currencies, now: round.now });
   const gone = [...rows.keys()].filter((currency) => !currencies.includes(currency));
   const reason = 'a feed no longer includes the currency';
@@ -206,9 +206,9 @@ export function createRateRefresher(
       });
       return false;
     }
-    const found = compareFeeds([one, other], rates, round.now);
+    const comparisons = compareFeeds([one, other], rates, round.now);
     const refused = await db.transaction(async (tx) => {
-      const without = await store(tx, found, round);
+      const without = await store(tx, comparisons, round);
       await raiseAlarms(tx, deps, maxAgeMs);
       return without;
     });

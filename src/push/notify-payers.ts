@@ -74,8 +74,8 @@ async function recordReply(
  */
 export async function notifyPayers(ctx: ProcessContext, by: Pushing): Promise<boolean> {
   const now = ctx.clock.now();
-  const asked = await takeDuePushes(ctx.db, now, BATCH);
+  const pushes = await takeDuePushes(ctx.db, now, BATCH);
   const tapped = await takeTappedPushes(ctx.db, now, BATCH);
-  await Promise.all([...asked, ...tapped].map((one) => ring(ctx, by, one)));
-  return asked.length === BATCH || tapped.length === BATCH;
+  await Promise.all([...pushes, ...tapped].map((one) => ring(ctx, by, one)));
+  return pushes.length === BATCH || tapped.length === BATCH;
 }

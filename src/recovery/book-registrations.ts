@@ -26,13 +26,13 @@ export async function bookRegistrations(
   const lost = await selectLost(deps, livemode, events);
   if (lost.length === 0) return;
   const accounts = await findAccounts(deps, run, lost);
-  const found = lost.flatMap((event) => {
+  const rows = lost.flatMap((event) => {
     const accountId = accounts.get(event.reference);
     return accountId === undefined ? [] : [{ ...event, tenant: { accountId, livemode } }];
   });
   // Sort by account ID, the order in which other transactions lock accounts. An account's
   // registrations keep the chain's order.
-  const inOrder = found.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
+  const inOrder = rows.toSorted((a, b) => (a.tenant.accountId < b.tenant.accountId ? -1 : 1));
   await inRun(deps, run, async (tx) => {
     for (const one of inOrder) {
       const booked = await rebuildRegistration(tx, one, deps.clock.now());
@@ -65,17 +65,17 @@ async function findAccounts(
   lost: readonly Registered[],
 ): Promise<ReadonlyMap<string, string>> {
   const sought = new Set<string>(lost.map((event) => event.reference));
-  const found = new Map<string, string>();
+  const wallets = new Map<string, string>();
   let after = '';
   for (;;) {
     const portion = { after, limit: ACCOUNTS };
     const ids = await inRun(deps, run, (tx) => selectAccountIdsAfter(tx, portion));
     for (const id of ids) {
       const reference = merchantReference(id);
-      if (sought.has(reference)) found.set(reference, id);
+      if (sought.has(reference)) wallets.set(reference, id);
     }
     const last = ids.at(-1);
-    if (last === undefined || ids.length < ACCOUNTS || found.size === sought.size) return found;
+    if (last === undefined || ids.length < ACCOUNTS || wallets.size === sought.size) return wallets;
     after = last;
   }
 }

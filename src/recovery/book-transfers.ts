@@ -30,11 +30,11 @@ function subjectOf({ kind, number, tx_hash }: LostTransferRow): string {
 async function alarm(
   tx: Tx,
   deps: RecoveryDeps,
-  found: { readonly kind: string; readonly row: LostTransferRow },
+  lost: { readonly kind: string; readonly row: LostTransferRow },
 ): Promise<void> {
-  const { merchant_number, recipient, amount, tx_hash } = found.row;
+  const { merchant_number, recipient, amount, tx_hash } = lost.row;
   const details = { merchant_number, recipient, amount, tx_hash };
-  const one = { kind: found.kind, subject: subjectOf(found.row), details };
+  const one = { kind: lost.kind, subject: subjectOf(lost.row), details };
   await insertAlarms(tx, deps.chain.config.livemode, [one], deps.clock.now());
 }
 

@@ -69,8 +69,8 @@ export type Judgment =
  * the operators must decide. If no node answers and nothing indicates a loss, the ledger is served
  * but nothing is signed.
  */
-export function judgeLedger(found: Findings): Judgment {
-  const { ledger, clusterId, chainNonces, trust } = found;
+export function judgeLedger(findings: Findings): Judgment {
+  const { ledger, clusterId, chainNonces, trust } = findings;
   if (trust === 'confirmed') return { kind: 'recover', reason: 'position', lossShown: true };
   if (ledger.status === 'recovering') return { kind: 'stand', state: 'closed' };
   const ahead = noncesAhead(ledger.next_nonces, chainNonces);

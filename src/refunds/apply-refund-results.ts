@@ -156,14 +156,14 @@ async function writeAll(
   { receipts, now }: { readonly receipts: ReceiptPages; readonly now: Date },
 ): Promise<number> {
   if (ended.length === 0) return 0;
-  const wanted = ended.map((refund) => {
+  const counts = ended.map((refund) => {
     return { tenant: tenantOf(refund), count: PLACES_PER_REFUND };
   });
   const written: Written[] = [];
   // Writes one refund after the other, so that each of two refunds of one payment shows its own
   // total.
   for (const refund of ended) written.push(await writeEnd(tx, refund));
-  const stampOf = await stampOrders(tx, wanted, now);
+  const stampOf = await stampOrders(tx, counts, now);
   const numbered = await number(tx, written, now);
   await bookRefunds(tx, numbered, stampOf);
   await insertFiscalReceipts(

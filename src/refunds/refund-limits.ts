@@ -8,8 +8,8 @@ export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amount_reserved);
 }
 
-/** Returns the amount of a new refund. `asked` is `null` to refund everything that is left. */
-export function decideAmount(payment: Payment, asked: number | null): Atoms | Refusal {
+/** Returns the amount of a new refund. `requested` is `null` to refund everything that is left. */
+export function decideAmount(payment: Payment, requested: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {
     return refuse(
@@ -19,7 +19,7 @@ export function decideAmount(payment: Payment, asked: number | null): Atoms | Re
       'payment',
     );
   }
-  const amount = asked === null ? left : atoms(asked);
+  const amount = requested === null ? left : atoms(requested);
   if (amount <= left) return amount;
   return refuse(
     'amount_too_large',

@@ -14,9 +14,9 @@ export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promis
 /** Returns the refund with this reference on the contract, of any account. */
 export async function selectReferencedRefund(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly reference: Buffer },
+  filter: { readonly livemode: boolean; readonly reference: Buffer },
 ): Promise<Refund | null> {
-  const values = [wanted.livemode, wanted.reference];
+  const values = [filter.livemode, filter.reference];
   const row = await refunds.find(tx, 'where livemode = $1 and reference = $2', values);
   return row === undefined ? null : (row as Refund);
 }
@@ -41,7 +41,7 @@ const INDEXES = {
 
 export async function selectRefundPage(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly tenant: Tenant;
     readonly paymentId?: string | null;
     readonly paymentIntentId?: string | null;
@@ -49,15 +49,15 @@ export async function selectRefundPage(
   },
   page: LocatedPage,
 ): Promise<Refund[]> {
-  const { paymentIntentId = null } = wanted;
+  const { paymentIntentId = null } = filter;
   const list = {
     table: 'refunds',
     columns: refunds.columns,
-    filters: { payment_id: wanted.paymentId, status: wanted.status },
+    filters: { payment_id: filter.paymentId, status: filter.status },
     indexes: INDEXES,
     ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
   };
-  return selectLocatedPage<Refund>(sql, list, wanted.tenant, page);
+  return selectLocatedPage<Refund>(sql, list, filter.tenant, page);
 }
 
 /**

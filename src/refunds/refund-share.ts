@@ -63,8 +63,8 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
   const { currency } = payment.presentment;
   const whole = wholeOf(payment.presentment);
   const left = whole - gone(payment, earlier, payment.amount_reserved - partsGave);
-  const wanted = BigInt(part);
-  if (wanted > left) {
+  const requested = BigInt(part);
+  if (requested > left) {
     return wrong(
       'amount_too_large',
       `presentment_amount is ${part}, but only ${left} minor units of ${currency} are left ` +
@@ -72,8 +72,8 @@ function atomsOf(payment: Priced, earlier: Earlier, part: number): Atoms | Refus
     );
   }
   const most = refundable(payment);
-  if (wanted === left) return most;
-  const share = (payment.amount * (parts + wanted)) / whole - partsGave;
+  if (requested === left) return most;
+  const share = (payment.amount * (parts + requested)) / whole - partsGave;
   if (share >= 1n) return share < most ? atoms(share) : most;
   return wrong('parameter_invalid', 'presentment_amount is worth less than one atom of USDC.');
 }
@@ -91,18 +91,18 @@ function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
 /** Decides a refund. `earlier` is needed only for a payment with a presentment. */
 export function decideShare(
   payment: Payment,
-  asked: AskedAmount,
+  input: AskedAmount,
   earlier: Earlier,
 ): Share | Refusal {
   const { presentment } = payment;
-  const part = typeof asked === 'object' && asked !== null ? asked.minorUnits : null;
+  const part = typeof input === 'object' && input !== null ? input.minorUnits : null;
   if (presentment === null && part !== null) {
     const why = payment.recovered
       ? 'If this sale had a price in another currency, that price was lost with the database'
       : 'This sale was made in USDC';
     return wrong('parameter_invalid', `${why}. Send amount, in atoms.`);
   }
-  const amount = decideAmount(payment, typeof asked === 'number' ? asked : null);
+  const amount = decideAmount(payment, typeof input === 'number' ? input : null);
   if (isRefusal(amount)) return amount;
   const presentment_part = part === null ? null : BigInt(part);
   if (presentment === null) return { amount, presentment, presentment_part };
@@ -115,8 +115,8 @@ export function decideShare(
 }
 
 /** Estimates a refund's atoms, for limits that are checked before the decision. */
-export function estimate({ amount, presentment }: Payment, asked: AskedAmount): bigint {
-  if (typeof asked === 'number') return BigInt(asked);
-  if (asked === null || presentment === null) return amount;
-  return (amount * BigInt(asked.minorUnits)) / wholeOf(presentment) + 1n;
+export function estimate({ amount, presentment }: Payment, input: AskedAmount): bigint {
+  if (typeof input === 'number') return BigInt(input);
+  if (input === null || presentment === null) return amount;
+  return (amount * BigInt(input.minorUnits)) / wholeOf(presentment) + 1n;
 }

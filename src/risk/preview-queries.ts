@@ -6,7 +6,7 @@ import type { PastPayment } from '#risk/preview-risk-rules.ts';
 /** Returns the newest payments since a time, in ascending order, from the list's index. */
 export async function selectPastPayments(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly since: Date; readonly limit: number },
+  filter: { readonly tenant: Tenant; readonly since: Date; readonly limit: number },
 ): Promise<PastPayment[]> {
   const rows = await sql.query<Omit<PastPayment, 'amount'> & { readonly amount: bigint }>(
     `with recent as materialized (
@@ -25,7 +25,7 @@ export async function selectPastPayments(
      select r.payer_id as "payerId", r.amount, r.settled_at as "settledAt",
        r.method_type = 'wallet' as "isSigned", k."paidHereBefore"
      from recent r join known k using (payer_id) order by r.created, r.position`,
-    [wanted.tenant.accountId, wanted.tenant.livemode, wanted.since, wanted.limit],
+    [filter.tenant.accountId, filter.tenant.livemode, filter.since, filter.limit],
   );
   return rows.map((row) => ({ ...row, amount: atoms(row.amount) }));
 }

@@ -141,7 +141,7 @@ const PAID_HERE = 'p.payer_id || p.account_id = o.payer_id || o.account_id';
  */
 export async function selectPayerActivities(
   tx: Tx,
-  wanted: readonly ActivityOf[],
+  activities: readonly ActivityOf[],
 ): Promise<PayerActivity[]> {
   return tx.query(
     `select
@@ -175,13 +175,13 @@ export async function selectPayerActivities(
      ) w
      order by o.place`,
     [
-      wanted.map((one) => one.payerId),
-      wanted.map((one) => one.address),
-      wanted.map((one) => one.tenant.accountId),
-      wanted.map((one) => one.tenant.livemode),
-      wanted.map((one) => one.exceptIntentId),
-      wanted.map((one) => one.day),
-      wanted.map((one) => one.hour),
+      activities.map((one) => one.payerId),
+      activities.map((one) => one.address),
+      activities.map((one) => one.tenant.accountId),
+      activities.map((one) => one.tenant.livemode),
+      activities.map((one) => one.exceptIntentId),
+      activities.map((one) => one.day),
+      activities.map((one) => one.hour),
     ],
   );
 }

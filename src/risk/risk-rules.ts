@@ -73,9 +73,9 @@ export function velocity({ settings, paymentsWithinHour }: RiskFacts): Answer {
 
 export function firstMerchantPayment(facts: RiskFacts): Answer {
   if (facts.paidHereBefore) return 'allow';
-  const asked =
+  const mustConfirm =
     facts.payerConfirmsFirst || reaches(facts.amount, facts.settings.firstPaymentConfirmFrom);
-  return asked ? 'confirm' : 'allow';
+  return mustConfirm ? 'confirm' : 'allow';
 }
 
 export function highAmount({ settings, amount }: RiskFacts): Answer {

@@ -99,7 +99,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'a withdrawal ignores pending withdrawals',
     file: 'src/payouts/may-withdraw.ts',
     by: 'src/apis/dashboard/journey.test.ts',
-    from: ' - (await selectSpokenFor(tx, tenant, found.blockNumber))',
+    from: ' - (await selectSpokenFor(tx, tenant, merchant.blockNumber))',
     to: '',
   },
   {
@@ -156,7 +156,7 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     file: 'src/payouts/may-withdraw.ts',
     by: 'src/apis/dashboard/journey.test.ts',
     from: '  if (amount > left) {',
-    to: '  if (amount > found.available) {',
+    to: '  if (amount > merchant.available) {',
   },
   {
     name: 'undecided foreign refunds and withdrawals hold nothing back',

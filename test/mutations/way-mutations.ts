@@ -73,7 +73,7 @@ export const WAY_MUTATIONS: readonly Mutation[] = [
     name: 'a code pays as often as it is shown',
     file: 'src/payments/credentials/qr.ts',
     by: WAYS,
-    from: "    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };\n",
+    from: "    if (code.used_at !== null) return { decline: 'pass_code_used', after: state };\n",
     to: '',
   },
   {

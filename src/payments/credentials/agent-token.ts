@@ -18,7 +18,7 @@ import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { asOf } from '#payments/payment-intent.ts';
 
-interface Found {
+interface TokenState {
   readonly type: 'agent_token';
   readonly payerId: string;
   readonly token: AgentTokenRow;
@@ -53,7 +53,7 @@ export function isTokenTaken(tokenId: string, usedBy: PaymentIntent | null, now:
 }
 
 /** A secret that can pay one amount to one merchant, once. */
-export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
+export const agentToken: CredentialKind<Secret<'agent_token'>, TokenState> = {
   unknown: 'agent_token_unknown',
   isTap: () => false,
   ...foundBy(hashOf('agentToken'), selectPayersByCredential, async (tx, hashes) => {
@@ -79,7 +79,7 @@ export const agentToken: CredentialKind<Secret<'agent_token'>, Found> = {
     if (token.revoked_at !== null || token.expires_at <= now) return 'agent_token_expired';
     return null;
   },
-  paying: (found, intent) => ({ ...found, usedBy: intent }),
+  paying: (state, intent) => ({ ...state, usedBy: intent }),
   async consume(tx, used) {
     const uses = used.flatMap(({ token: { id }, usedBy }) =>
       usedBy === null ? [] : [{ id, paymentIntentId: usedBy.id }],

@@ -26,7 +26,7 @@ interface Presented {
   readonly signed: SignedPayment;
 }
 
-interface Found {
+interface AuthorizationState {
   readonly type: 'authorization';
   readonly payerId: string;
   readonly authorization: PaymentAuthorization;
@@ -40,7 +40,7 @@ function keyOf({ signed }: Presented): string {
 }
 
 /** A wallet's signature for exactly this payment, so the credential needs no further check. */
-export const authorization: CredentialKind<Presented, Found> = {
+export const authorization: CredentialKind<Presented, AuthorizationState> = {
   unknown: 'authorization_refused',
   isTap: ({ signed }) => signed.by === 'chip',
   key: keyOf,
@@ -55,14 +55,14 @@ export const authorization: CredentialKind<Presented, Found> = {
       const { payer, authorization, by } = one.signed;
       const { id: payerId, livemode, address } = payer;
       const chip = chips.find((row) => row.livemode === livemode && row.address === address);
-      const found: Found = {
+      const state: AuthorizationState = {
         type: 'authorization',
         payerId,
         authorization,
         by,
         chip: chip ?? null,
       };
-      return [keyOf(one), found];
+      return [keyOf(one), state];
     });
   },
   stored: ({ by, authorization }) => ({ type: by, ...authorization }),

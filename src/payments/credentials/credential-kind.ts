@@ -40,26 +40,26 @@ export interface CredentialKind<P, F> {
   /** True if the value was tapped at a till. If undefined, all values of this kind were. */
   isTap?(presented: P): boolean;
   /** Returns the credential as an attempt stores it. */
-  stored(found: F): Credential;
+  stored(state: F): Credential;
   /** Returns the reason why the credential cannot pay this intent; `null` if it can. */
-  check(found: F, paying: Paying): Decline | null;
+  check(state: F, paying: Paying): Decline | null;
   /**
    * Verifies the presented value, and returns the credential's state afterwards. Undefined if the
    * credential can be used any number of times. A payment whose response is 200 consumes the
    * credential, whether it succeeds or is declined; a refusal (4xx) or an unknown result (503) does
    * not.
-   * @param found The locked credential, with what earlier payments of the batch have consumed.
+   * @param state The locked credential, with what earlier payments of the batch have consumed.
    */
-  verify?(found: F, presented: P, by: VerifyBy): Verified<F>;
+  verify?(state: F, presented: P, by: VerifyBy): Verified<F>;
   /** Returns the credential's state once it pays this intent. */
-  paying?(found: F, intent: PaymentIntent): F;
+  paying?(state: F, intent: PaymentIntent): F;
   /**
    * Writes the consumed credentials of a batch. They are locked, so no other transaction has
    * consumed them.
    */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
   /** Returns the facts about the credential that the decision about a payment needs. */
-  facts?(found: F): CredentialFacts;
+  facts?(state: F): CredentialFacts;
 }
 
 /** A kind of credential that terminals can read. */
@@ -156,8 +156,8 @@ export function foundBy<P, K extends string | Buffer, F>(
     },
     async lock(tx, all) {
       const ids = idsOf(all);
-      const found = ids.length === 0 ? [] : await lock(tx, ids, all);
-      return found.map(([id, one]) => [keyOf(id), one]);
+      const rows = ids.length === 0 ? [] : await lock(tx, ids, all);
+      return rows.map(([id, one]) => [keyOf(id), one]);
     },
   };
 }
@@ -165,13 +165,13 @@ export function foundBy<P, K extends string | Buffer, F>(
 /** Returns the functions that all kinds of passes share. */
 export function passKind<T extends PassType, F extends { readonly pass: TappedPass }>(
   type: T,
-  found: (pass: TappedPass) => F,
+  toState: (pass: TappedPass) => F,
 ) {
   return {
     unknown: 'pass_unknown',
     async lockAgain(tx: Tx, { passId }: Stored<PassType>) {
       const pass = await selectPass(tx, passId);
-      return pass === undefined ? null : found(pass);
+      return pass === undefined ? null : toState(pass);
     },
     stored: ({ pass }: F) => ({ type, passId: pass.id }),
     check: ({ pass }: F, paying: Paying) => checkPass(pass, paying),

@@ -23,18 +23,18 @@ interface Presented {
   readonly message: SunMessage;
 }
 
-interface Found {
+interface CardState {
   readonly type: 'nfc_sun';
   readonly payerId: string;
   readonly card: CardRow;
 }
 
-function ofCard(card: CardRow): Found {
+function ofCard(card: CardRow): CardState {
   return { type: 'nfc_sun', payerId: card.payer_id, card };
 }
 
 /** A card whose chip signs a counter at each tap. Each message is valid for one attempt. */
-export const nfcSun: TappedKind<Presented, Found> = {
+export const nfcSun: TappedKind<Presented, CardState> = {
   unknown: 'pass_unknown',
   form: 'the URL that the card produced: …/card/card_…?p=32 hex digits&c=16 hex digits',
   read(value) {
@@ -54,13 +54,13 @@ export const nfcSun: TappedKind<Presented, Found> = {
   },
   stored: ({ card }) => ({ type: 'nfc_sun', cardId: card.id }),
   check: ({ card }, paying) => checkPass(card, paying),
-  verify(found, { message }, { cardKey }) {
-    const { card } = found;
+  verify(state, { message }, { cardKey }) {
+    const { card } = state;
     const tap = readSunMessage(message, openCardKeys(cardKey, card));
     const isNew = tap !== null && tap.counter > card.counter && (card.uid ?? tap.uid) === tap.uid;
-    if (!isNew) return { decline: 'pass_replayed', after: found };
+    if (!isNew) return { decline: 'pass_replayed', after: state };
     const { counter, uid } = tap;
-    return { decline: null, after: { ...found, card: { ...card, counter, uid } } };
+    return { decline: null, after: { ...state, card: { ...card, counter, uid } } };
   },
   async consume(tx, used, now) {
     const taps = used.flatMap(({ card: { id, counter, uid } }) =>

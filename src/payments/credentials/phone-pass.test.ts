@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import { VAS_MS } from '#payers/issue-phone-pass.ts';
 import type { TappedPass } from '#payers/payer-queries.ts';
-import { type Found, verify } from '#payments/credential.ts';
+import { type CredentialState, verify } from '#payments/credential.ts';
 
 const NOW = new Date('2026-11-23T12:00:00.000Z');
 /** Time of a data loss that may have lost used taps of this pass. */
@@ -13,7 +13,12 @@ const DOUBTED_AT = addMs(NOW, -10_000);
 function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   const hash = Buffer.from('01', 'hex');
   const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };
-  const found: Found = { type: 'apple_vas', payerId: 'payer_1', pass: {} as TappedPass, phone };
+  const found: CredentialState = {
+    type: 'apple_vas',
+    payerId: 'payer_1',
+    pass: {} as TappedPass,
+    phone,
+  };
   const tap = {
     kind: 'apple_vas' as const,
     valueHash: hash,

@@ -23,7 +23,7 @@ interface Presented<T> {
   readonly tap: PhoneTap;
 }
 
-interface Found<T> extends FoundPass<T> {
+interface PhonePassState<T> extends FoundPass<T> {
   /** The pass's used taps. `null` for an attempt in progress, whose tap was consumed before. */
   readonly phone: PhoneState | null;
 }
@@ -67,8 +67,8 @@ async function writeUsedTaps(tx: Tx, used: readonly PhoneState[], now: Date): Pr
 }
 
 /** A pass in a phone wallet. Each tap, identified by its nonce or its time, is valid once. */
-function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found<T>> {
-  const ofPass = (pass: TappedPass, phone: PhoneState | null): Found<T> => {
+function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, PhonePassState<T>> {
+  const ofPass = (pass: TappedPass, phone: PhoneState | null): PhonePassState<T> => {
     return { type, payerId: pass.payer_id, pass, phone };
   };
   const lockPhones = async (tx: Tx, hashes: readonly Buffer[], all: readonly Presented<T>[]) => {
@@ -91,16 +91,16 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
     value: ({ tap }) => tap.text,
     cell: ({ tap }) => tap.cell,
     ...foundBy(({ tap }) => tap.valueHash, selectPayersOfPhones, lockPhones),
-    verify(found, { tap }, { now }) {
-      const { phone } = found;
-      if (phone === null) return { decline: null, after: found };
+    verify(state, { tap }, { now }) {
+      const { phone } = state;
+      if (phone === null) return { decline: null, after: state };
       const isUsed =
         phone.usedBefore.has(tap.tapHash.toString('hex')) ||
         phone.uses.some(({ tapHash }) => tapHash.equals(tap.tapHash));
       if (isUsed || !isTimely(tap, phone.doubtedAt, now)) {
-        return { decline: 'pass_replayed', after: found };
+        return { decline: 'pass_replayed', after: state };
       }
-      const after = { ...found, phone: { ...phone, uses: [...phone.uses, tap] } };
+      const after = { ...state, phone: { ...phone, uses: [...phone.uses, tap] } };
       return { decline: null, after };
     },
     consume: (tx, used, now) =>
@@ -113,7 +113,7 @@ function phonePass<T extends PhoneKind>(type: T): TappedKind<Presented<T>, Found
 }
 
 /** A pass in Google Wallet. Its taps contain a nonce from the phone, but no time. */
-export const smartTap: TappedKind<Presented<'smart_tap'>, Found<'smart_tap'>> = {
+export const smartTap: TappedKind<Presented<'smart_tap'>, PhonePassState<'smart_tap'>> = {
   ...phonePass('smart_tap'),
   facts: ({ phone }) => ({ doubtedAt: phone?.doubtedAt ?? null }),
 };

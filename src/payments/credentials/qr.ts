@@ -16,17 +16,17 @@ import {
   type TappedKind,
 } from '#payments/credentials/credential-kind.ts';
 
-interface Found extends FoundPass<'qr'> {
+interface QrState extends FoundPass<'qr'> {
   /** The code; `null` for an attempt in progress, whose code was consumed before. */
   readonly code: PassCodeRow | null;
 }
 
-function ofPass(pass: TappedPass, code: PassCodeRow | null): Found {
+function ofPass(pass: TappedPass, code: PassCodeRow | null): QrState {
   return { type: 'qr', payerId: pass.payer_id, pass, code };
 }
 
 /** A code that the wallet app shows for a pass. It is valid for one minute and one attempt. */
-export const qr: TappedKind<Secret<'qr'>, Found> = {
+export const qr: TappedKind<Secret<'qr'>, QrState> = {
   ...passKind('qr', (pass) => ofPass(pass, null)),
   isCode: true,
   form: 'the text of the code',
@@ -36,11 +36,11 @@ export const qr: TappedKind<Secret<'qr'>, Found> = {
   ...foundBy(hashOf('passCode'), selectPayersOfCodes, async (tx, hashes) =>
     (await lockPassCodes(tx, hashes)).map((code) => [code.hash, ofPass(code, code)]),
   ),
-  verify(found, _, { now }) {
-    const { code } = found;
-    if (code === null) return { decline: null, after: found };
-    if (code.used_at !== null) return { decline: 'pass_code_used', after: found };
-    const after = { ...found, code: { ...code, used_at: now } };
+  verify(state, _, { now }) {
+    const { code } = state;
+    if (code === null) return { decline: null, after: state };
+    if (code.used_at !== null) return { decline: 'pass_code_used', after: state };
+    const after = { ...state, code: { ...code, used_at: now } };
     return { decline: code.expires_at <= now ? 'pass_code_expired' : null, after };
   },
   async consume(tx, used, now) {

@@ -21,7 +21,7 @@ interface Presented {
   readonly code: string;
 }
 
-interface Found extends FoundPass<'rotating_code'> {
+interface RotatingState extends FoundPass<'rotating_code'> {
   /**
    * The key and its used steps; `null` for an attempt in progress, whose code was consumed before.
    */
@@ -30,12 +30,12 @@ interface Found extends FoundPass<'rotating_code'> {
 
 const FORM = /^(?<passId>pass_[0-9A-Za-z]{1,64})\.(?<code>[0-9]{8})$/;
 
-function ofPass(pass: TappedPass, rotating: RotatingKeyRow | null): Found {
+function ofPass(pass: TappedPass, rotating: RotatingKeyRow | null): RotatingState {
   return { type: 'rotating_code', payerId: pass.payer_id, pass, rotating };
 }
 
 /** A pass's code that changes every 30 seconds. Each step's code is valid for one attempt. */
-export const rotatingCode: TappedKind<Presented, Found> = {
+export const rotatingCode: TappedKind<Presented, RotatingState> = {
   ...passKind('rotating_code', (pass) => ofPass(pass, null)),
   isCode: true,
   form: 'the id of the pass, a period and eight digits: pass_….12345678',
@@ -52,12 +52,12 @@ export const rotatingCode: TappedKind<Presented, Found> = {
     async (tx, passIds) =>
       (await lockRotatingKeys(tx, passIds)).map((row) => [row.pass_id, ofPass(row, row)]),
   ),
-  verify(found, { code }, { cardKey, now }) {
-    const { rotating } = found;
-    if (rotating === null) return { decline: null, after: found };
+  verify(state, { code }, { cardKey, now }) {
+    const { rotating } = state;
+    if (rotating === null) return { decline: null, after: state };
     const key = openRotatingKey(cardKey, rotating);
     const { decline, after } = judgeCode(rotating, { code, key, now });
-    return { decline, after: after === rotating ? found : { ...found, rotating: after } };
+    return { decline, after: after === rotating ? state : { ...state, rotating: after } };
   },
   async consume(tx, used) {
     for (const { rotating } of used) {

@@ -35,14 +35,14 @@ interface Presented {
   readonly visit: Visit;
 }
 
-interface Found {
+interface VisitState {
   readonly type: 'visiting';
   readonly payerId: string;
   readonly holder: VisitingHolder;
 }
 
 /** A credential of another cell, which that cell has verified and consumed. */
-export const visiting: CredentialKind<Presented, Found> = {
+export const visiting: CredentialKind<Presented, VisitState> = {
   unknown: 'pass_unknown',
   key: ({ visit }) => visit.key,
   payers: async (_, presented) =>
@@ -56,7 +56,7 @@ export const visiting: CredentialKind<Presented, Found> = {
   stored: ({ holder }) => holder.credential,
   check: (_, { intent, payerLivemode }) =>
     payerLivemode === intent.livemode ? null : 'pass_unknown',
-  verify: (found, { visit }) => ({ decline: visit.refusal?.decline ?? null, after: found }),
+  verify: (state, { visit }) => ({ decline: visit.refusal?.decline ?? null, after: state }),
   facts: ({ holder: { limit, doubtedAt, credential } }) => ({
     card: { per_payment_limit: limit, asks_since: doubtedAt },
     isCopied: credential.type === 'nfc_id',

@@ -51,7 +51,7 @@ export interface OfflineIdentity {
 export async function selectOfflineByIdentity(
   sql: Sql,
   tenant: Tenant,
-  wanted: readonly OfflineIdentity[],
+  identities: readonly OfflineIdentity[],
 ): Promise<OfflinePaymentRow[]> {
   return sql.query<OfflinePaymentRow>(
     `select o.* from unnest($1::text[], $2::text[]) as wanted (nonce, payer)
@@ -63,8 +63,8 @@ export async function selectOfflineByIdentity(
          )}
          offset 0) o`,
     [
-      wanted.map(({ nonce }) => nonce),
-      wanted.map(({ from }) => from),
+      identities.map(({ nonce }) => nonce),
+      identities.map(({ from }) => from),
       tenant.accountId,
       tenant.livemode,
     ],
@@ -126,7 +126,7 @@ export interface CardDay {
 export async function selectCardDays(
   tx: Tx,
   terminalId: string,
-  wanted: readonly Omit<CardDay, 'total'>[],
+  days: readonly Omit<CardDay, 'total'>[],
 ): Promise<CardDay[]> {
   return tx.query<CardDay>(
     `select wanted.address, wanted.day, spent.total
@@ -138,7 +138,7 @@ export async function selectCardDays(
          and o.counted_at < wanted.day + interval '24 hours'
          and ${checked("o.terminal_id = $1 and o.status <> 'bounced'")}
        offset 0) spent`,
-    [terminalId, wanted.map(({ address }) => address), wanted.map(({ day }) => day)],
+    [terminalId, days.map(({ address }) => address), days.map(({ day }) => day)],
   );
 }
 
@@ -290,7 +290,7 @@ export interface OfflineFigures {
   readonly bounced_amount: bigint;
 }
 
-export async function selectOfflineFigures(sql: Sql, wanted: TotalsOf): Promise<OfflineFigures> {
+export async function selectOfflineFigures(sql: Sql, filter: TotalsOf): Promise<OfflineFigures> {
   const rows = await sql.query<OfflineFigures>(
     `select count(*) filter (where status = 'succeeded')::int as payments,
        coalesce(sum(amount) filter (where status = 'succeeded'), 0)::bigint as sales,
@@ -298,8 +298,8 @@ export async function selectOfflineFigures(sql: Sql, wanted: TotalsOf): Promise<
        coalesce(sum(amount) filter (where status = 'bounced'), 0)::bigint as bounced_amount
      from offline_payments
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4
-       ${wanted.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}`,
-    valuesOf(wanted),
+       ${filter.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}`,
+    valuesOf(filter),
   );
   return only(rows, 'sums of offline sales');
 }

@@ -71,7 +71,7 @@ export function orderIdsOf(
 }
 
 /** The rows from which candidates are built, read while holding the locks of the payers. */
-export interface Found {
+export interface ReadSales {
   readonly sales: readonly (readonly [index: number, sale: Arrived])[];
   readonly drawn: readonly DrawnNumber[];
   /** Possible order IDs of the sales that other intents already have. */
@@ -87,20 +87,20 @@ export interface Found {
 }
 
 /** Builds a candidate from each sale: with an intent whose order ID is not in use. */
-export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): Candidate[] {
+export function candidatesOf(idKey: IdKey, forwarded: Forwarded, state: ReadSales): Candidate[] {
   const { livemode } = forwarded.merchant.tenant;
-  const { stamp, locationId } = found;
-  const taken = new Set(found.taken);
-  return found.sales.map(([index, sale]) => {
+  const { stamp, locationId } = state;
+  const taken = new Set(state.taken);
+  return state.sales.map(([index, sale]) => {
     const { from } = sale.authorization;
     const possible = orderIdsOf(idKey, forwarded, sale);
     const orderId = possible.find((one) => !taken.has(one));
     assert(orderId !== undefined, 'all order ids of an offline sale are in use');
     taken.add(orderId);
-    const drawn = present(found.drawn[index], 'drawn number');
+    const drawn = present(state.drawn[index], 'drawn number');
     const offlineId = newId('offlinePayment', forwarded.now);
-    const chip = found.chips.find((row) => row.livemode === livemode && row.address === from);
-    const rebuilt = found.rebuilt.find(
+    const chip = state.chips.find((row) => row.livemode === livemode && row.address === from);
+    const rebuilt = state.rebuilt.find(
       (one) =>
         possible.includes(one.order_id) &&
         one.payer_address === from &&
@@ -110,12 +110,12 @@ export function candidatesOf(idKey: IdKey, forwarded: Forwarded, found: Found): 
       index,
       sale,
       intent: intentOf(idKey, forwarded, { sale, drawn, orderId, offlineId, stamp, locationId }),
-      payer: present(found.payers.get(from), 'payer of an offline sale'),
+      payer: present(state.payers.get(from), 'payer of an offline sale'),
       chip: chip ?? null,
       offlineId,
       countedAt: countedAt(sale.acceptedAt, addSeconds(forwarded.now, stamp.aheadSeconds)),
       rebuilt: rebuilt ?? null,
-      replaced: found.replaced.get(sale.replaces ?? '') ?? null,
+      replaced: state.replaced.get(sale.replaces ?? '') ?? null,
     };
   });
 }

@@ -203,8 +203,8 @@ async function readCandidates(
   await requireFresh(tx, by.drawn);
   const taken = new Set(inUse.map((row) => row.order_id));
   const { drawn, payers, chips, locationId, replaced } = by;
-  const found = { sales, drawn, taken, rebuilt, payers, chips, stamp, locationId, replaced };
-  return { candidates: candidatesOf(by.idKey, forwarded, found), cancels, stamp };
+  const state = { sales, drawn, taken, rebuilt, payers, chips, stamp, locationId, replaced };
+  return { candidates: candidatesOf(by.idKey, forwarded, state), cancels, stamp };
 }
 
 /** A decided sale. */
@@ -243,8 +243,8 @@ async function decideAll(
     await selectUnderWay(tx, terminalId),
     await selectCardDays(tx, terminalId, days),
   );
-  const asked = candidates.map(({ intent }) => ({ tenant, atoms: intent.amount }));
-  const shareLeft = await readShares(tx, readiness, asked);
+  const requests = candidates.map(({ intent }) => ({ tenant, atoms: intent.amount }));
+  const shareLeft = await readShares(tx, readiness, requests);
   const share = (atoms: bigint) => shareLeft(tenant, atoms);
   const decided: Decided[] = [];
   const undecided = new Set<string>();
