@@ -42,13 +42,13 @@ function bigintText(_key: string, value: unknown): unknown {
 export async function alarmUnfit(
   tx: Tx,
   outcome: Outcome,
-  found: { readonly status: string | null; readonly now: Date; readonly log: Log },
+  state: { readonly status: string | null; readonly now: Date; readonly log: Log },
 ): Promise<void> {
   const { requestId, kind, livemode, subjectId, result } = outcome;
-  const details = { kind, requestId: requestId.toString(), status: found.status, result };
+  const details = { kind, requestId: requestId.toString(), status: state.status, result };
   const alarm = { kind: 'outcome_unfit', subject: subjectId, details };
-  await insertAlarms(tx, livemode, [alarm], found.now);
-  found.log.error('settlement alarm: outcome_unfit', { subject: subjectId, ...details });
+  await insertAlarms(tx, livemode, [alarm], state.now);
+  state.log.error('settlement alarm: outcome_unfit', { subject: subjectId, ...details });
 }
 
 export const chainAlarms = table(
@@ -68,12 +68,12 @@ export type AlarmRow = Row<typeof chainAlarms>;
 /** The open alarms, newest first. */
 export async function selectOpenAlarms(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly limit: number },
+  filter: { readonly livemode: boolean; readonly limit: number },
 ): Promise<AlarmRow[]> {
   return chainAlarms.list(
     sql,
     'where livemode = $1 and resolved_at is null order by id desc limit $2',
-    [wanted.livemode, wanted.limit],
+    [filter.livemode, filter.limit],
   );
 }
 

@@ -192,10 +192,10 @@ export function profileNamed(name: ProfileName): ChainProfile {
  * belongs to another profile. `custom` may be requested for any id, and any profile for an unknown
  * id, because a private chain may behave like a known one.
  */
-export function profileFor(asked: ProfileName | null, chainId: number): ChainProfile | null {
+export function profileFor(name: ProfileName | null, chainId: number): ChainProfile | null {
   const own = profileOfChain(chainId);
-  if (asked === null) return own;
-  return own.name === asked || own === CUSTOM || asked === 'custom' ? profileNamed(asked) : null;
+  if (name === null) return own;
+  return own.name === name || own === CUSTOM || name === 'custom' ? profileNamed(name) : null;
 }
 
 const FINAL_WORDS: Readonly<Record<Finality, string>> = {

@@ -23,15 +23,15 @@ interface Reached {
 }
 
 /**
- * Returns when a payment counts on a chain that the service does not run itself. If `asked`, the
- * operator's setting, is `null`: at inclusion if two providers can confirm it or if blocks cannot
- * be undone; otherwise one block later.
+ * Returns when a payment counts on a chain that the service does not run itself. If `requested`
+ * (the operator's setting) is `null`: at inclusion if two providers can confirm it or if blocks
+ * cannot be undone; otherwise one block later.
  * @throws StartError if success at inclusion is set with a single provider.
  */
-export function confirmationsFor(asked: Depth | null, network: Reached): Confirmations {
+export function confirmationsFor(requested: Depth | null, network: Reached): Confirmations {
   const hosts = new Set(network.rpcUrls.map((url) => new URL(url).host)).size;
   const isCertain = network.finality === 'deterministic';
-  const { blocks: confirmations, ms: confirmationsMs } = asked ?? {
+  const { blocks: confirmations, ms: confirmationsMs } = requested ?? {
     blocks: hosts > 1 || isCertain ? 0 : 1,
     ms: 0,
   };

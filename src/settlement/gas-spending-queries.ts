@@ -34,7 +34,7 @@ export interface GasCall {
 /** The gas of a kind's calls since a time, and that of wallets that were not trusted. */
 export async function selectGasSpent(
   tx: Tx,
-  wanted: {
+  filter: {
     readonly livemode: boolean;
     readonly kind: GasKind;
     readonly wallet: string;
@@ -46,7 +46,7 @@ export async function selectGasSpent(
        coalesce(sum(gas) filter (where not trusted), 0)::bigint as by_strangers,
        coalesce(bool_or(failed and wallet = $4), false) as has_failed
      from gas_spending where livemode = $1 and kind = $2 and created > $3`,
-    [wanted.livemode, wanted.kind, wanted.since, wanted.wallet],
+    [filter.livemode, filter.kind, filter.since, filter.wallet],
   );
   return only(rows, 'gas of a day');
 }
@@ -54,13 +54,13 @@ export async function selectGasSpent(
 /** The payments at a pay link or tag since a time that failed, and those without a result. */
 export async function selectAtDoor(
   tx: Tx,
-  wanted: { readonly door: string; readonly since: Date },
+  filter: { readonly door: string; readonly since: Date },
 ) {
   const rows = await tx.query<{ failed: number; pending: number; first: Date | null }>(
     `select count(*) filter (where failed)::int as failed,
        count(*) filter (where failed is null)::int as pending, min(created) as first
      from gas_spending where door = $1 and created > $2 and failed is distinct from false`,
-    [wanted.door, wanted.since],
+    [filter.door, filter.since],
   );
   return only(rows, 'payments at a door');
 }

@@ -49,7 +49,7 @@ export async function countSales(
  */
 export async function selectUses(
   sql: Sql,
-  asked: readonly { readonly tenant: Tenant }[],
+  requests: readonly { readonly tenant: Tenant }[],
 ): Promise<bigint[]> {
   const rows = await sql.query<{ amount: bigint }>(
     `select coalesce((select u.amount from ceiling_uses u
@@ -62,7 +62,7 @@ export async function selectUses(
      from unnest($1::text[], $2::boolean[])
        with ordinality as o (account_id, livemode, place)
      order by o.place`,
-    [asked.map(({ tenant }) => tenant.accountId), asked.map(({ tenant }) => tenant.livemode)],
+    [requests.map(({ tenant }) => tenant.accountId), requests.map(({ tenant }) => tenant.livemode)],
   );
   return rows.map(({ amount }) => amount);
 }
@@ -90,14 +90,14 @@ export interface CeilingUser {
 /** Returns the accounts with the largest sums settled in the hour that contains `at`. */
 export async function selectLargestUsers(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly at: Date; readonly limit: number },
+  filter: { readonly livemode: boolean; readonly at: Date; readonly limit: number },
 ): Promise<CeilingUser[]> {
   return sql.query(
     `select u.account_id as account, a.name, u.amount
      from ceiling_uses u join accounts a on a.id = u.account_id
      where u.livemode = $1 and u.hour = ${hourOf('$2::timestamptz')}
      order by u.amount desc, u.account_id limit $3`,
-    [wanted.livemode, wanted.at, wanted.limit],
+    [filter.livemode, filter.at, filter.limit],
   );
 }
 

@@ -172,7 +172,7 @@ export interface RecoveryRun {
 /** Takes the lease of a recovery, unless another process holds it. */
 export async function takeRecovery(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
+  input: { readonly livemode: boolean; readonly owner: string; readonly leaseMs: number },
 ): Promise<RecoveryRun | null> {
   const rows = await sql.query<RecoveryRun>(
     `update network_recoveries
@@ -182,7 +182,7 @@ export async function takeRecovery(
        and (lease_owner is null or lease_owner = $2 or lease_until < now())
      returning livemode, lease_owner as owner, fencing_token, request_count, loss_shown,
        cluster_id as "clusterId", read_to, started`,
-    [wanted.livemode, wanted.owner, wanted.leaseMs],
+    [input.livemode, input.owner, input.leaseMs],
   );
   return rows[0] ?? null;
 }

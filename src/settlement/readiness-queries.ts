@@ -49,12 +49,12 @@ export async function upsertReport(
 /** True if every worker seen within `goneMs` knows this version of the contract. */
 export async function allWorkersKnow(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly contractVersion: number; readonly goneMs: number },
+  filter: { readonly livemode: boolean; readonly contractVersion: number; readonly goneMs: number },
 ): Promise<boolean> {
   const rows = await sql.query(
     `select from relayer_workers where livemode = $1 and contracts <= $2
        and seen_at > now() - $3 * interval '1 millisecond' limit 1`,
-    [wanted.livemode, wanted.contractVersion, wanted.goneMs],
+    [filter.livemode, filter.contractVersion, filter.goneMs],
   );
   return rows.length === 0;
 }
@@ -65,12 +65,12 @@ export async function allWorkersKnow(
  */
 export async function workersDeploy(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly goneMs: number },
+  filter: { readonly livemode: boolean; readonly goneMs: number },
 ): Promise<boolean> {
   const [row] = await sql.query<{ deploys: boolean | null }>(
     `select bool_or(deploys_wallets) as deploys from relayer_workers
      where livemode = $1 and seen_at > now() - $2 * interval '1 millisecond'`,
-    [wanted.livemode, wanted.goneMs],
+    [filter.livemode, filter.goneMs],
   );
   return row?.deploys !== false;
 }

@@ -84,12 +84,12 @@ export async function upsertSender(
 /** Counts a sender's transactions that are not final, which only its own key can send again. */
 export async function countUnfinished(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly sender: number },
+  filter: { readonly livemode: boolean; readonly sender: number },
 ): Promise<number> {
   const rows = await tx.query<{ count: number }>(
     `select count(*)::int as count from chain_transactions
      where status in ('signed', 'mined') and ${checked('livemode = $1 and sender = $2')}`,
-    [wanted.livemode, wanted.sender],
+    [filter.livemode, filter.sender],
   );
   return rows[0]?.count ?? 0;
 }

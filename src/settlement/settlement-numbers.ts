@@ -28,7 +28,7 @@ export interface SettlementNumbers {
 }
 
 /** Numbers per storage slot of the contract's replay guard. */
-const BLOCK = 256n;
+const BLOCK_SIZE = 256n;
 /**
  * If fewer numbers than this are left, the next block is drawn, long before a busy process runs
  * out.
@@ -65,7 +65,7 @@ const RAISE_BY = 4_294_967_296n;
  * Blocks in a cell's range of numbers. A new cell's database begins with the first block of the
  * range.
  */
-const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK;
+const BLOCKS_PER_CELL = NUMBERS_PER_CELL / BLOCK_SIZE;
 /**
  * SQL: the first number of the next cell's range. Only a thief of our keys can use a number from
  * there on.
@@ -120,13 +120,13 @@ function putInto({ stock, block }: Origin, number: bigint): void {
 interface Stocks {
   readonly test: Stock;
   readonly live: Stock;
-  /** The database watch's epoch when the block was drawn. */
-  readonly epoch: number;
+  /** The database watch's epoch when the stocks were begun. */
+  readonly watchEpoch: number;
 }
 
-function toBlock(block: bigint, epoch: bigint): Block {
-  const first = block * BLOCK;
-  const numbers = Array.from({ length: Number(BLOCK) }, (_, n) => first + BigInt(n));
+function toBlock(index: bigint, epoch: bigint): Block {
+  const first = index * BLOCK_SIZE;
+  const numbers = Array.from({ length: Number(BLOCK_SIZE) }, (_, n) => first + BigInt(n));
   shuffle(numbers);
   // The contract does not accept the number zero.
   return { epoch, numbers: numbers.filter((number) => number > 0n) };
@@ -160,7 +160,7 @@ async function drawBlocks(
     [livemode, count],
   );
   const { first, epoch } = present(rows[0], 'settlement number block');
-  return places.map((place) => toBlock(first + BigInt(place), epoch));
+  return places.map((position) => toBlock(first + BigInt(position), epoch));
 }
 
 /**
@@ -190,12 +190,12 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
     const widestGap = 2 ** randomInt(WIDEST_GAP_BITS + 1);
     return { blocks: [], drawing: null, drawnMs: null, widestGap };
   };
-  const begin = (epoch: number): Stocks => ({ test: empty(), live: empty(), epoch });
+  const begin = (watchEpoch: number): Stocks => ({ test: empty(), live: empty(), watchEpoch });
   let stocks = begin(0);
   const origins = new WeakMap<DrawnNumber, Origin>();
   const stockOf = (livemode: boolean) => {
-    const { epoch } = db.watch;
-    if (stocks.epoch !== epoch) stocks = begin(epoch);
+    const { epoch: watchEpoch } = db.watch;
+    if (stocks.watchEpoch !== watchEpoch) stocks = begin(watchEpoch);
     return livemode ? stocks.live : stocks.test;
   };
   const draw = (livemode: boolean) => {
@@ -241,7 +241,7 @@ export function createSettlementNumbers(db: Database): SettlementNumbers {
       }
     },
     drop: () => {
-      stocks = begin(stocks.epoch);
+      stocks = begin(stocks.watchEpoch);
     },
   };
 }
@@ -259,9 +259,9 @@ export async function raiseSettlementNumbers(
   await tx.query(
     `update settlement_number_blocks
      set epoch = (random() * 9007199254740991)::bigint,
-       next_block = (${RAISE_BY} + greatest($2::bigint, next_block * ${BLOCK},
+       next_block = (${RAISE_BY} + greatest($2::bigint, next_block * ${BLOCK_SIZE},
          (select max(number) from chain_payments
-          where livemode = $1 and number < ${END_OF_RANGE}))) / ${BLOCK} + 1
+          where livemode = $1 and number < ${END_OF_RANGE}))) / ${BLOCK_SIZE} + 1
      where livemode = $1`,
     [livemode, above],
   );
@@ -275,7 +275,7 @@ export async function raiseAboveChain(tx: Tx, livemode: boolean): Promise<void> 
   const rows = await tx.query(
     `select 1 as behind from settlement_number_blocks
      where livemode = $1
-       and next_block * ${BLOCK} <= (
+       and next_block * ${BLOCK_SIZE} <= (
          select max(number) from chain_payments
          where livemode = $1 and number < ${END_OF_RANGE})`,
     [livemode],

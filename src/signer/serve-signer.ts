@@ -98,11 +98,12 @@ async function answer(
   if (request.method !== 'POST' || request.url !== '/sign') return refuse(NOT_FOUND, 'POST /sign');
   const length = Number(request.headers['content-length'] ?? Number.NaN);
   if (!(length <= MAX_BODY_BYTES)) return refuse(BAD_REQUEST, 'the body is too long');
-  const asked = readRequest(await text(request));
-  if (asked === null) return refuse(BAD_REQUEST, 'address and unsigned are required');
-  const desk = desks.get(asked.address.toLowerCase());
-  if (desk === undefined) return refuse(REFUSED, `this signer has no account ${asked.address}`);
-  const done = desk.turn.then(() => signAt(desk, asked));
+  const signingRequest = readRequest(await text(request));
+  if (signingRequest === null) return refuse(BAD_REQUEST, 'address and unsigned are required');
+  const desk = desks.get(signingRequest.address.toLowerCase());
+  if (desk === undefined)
+    return refuse(REFUSED, `this signer has no account ${signingRequest.address}`);
+  const done = desk.turn.then(() => signAt(desk, signingRequest));
   desk.turn = done.catch(() => null);
   return done;
 }
@@ -125,17 +126,17 @@ function readRequest(body: string): SignRequest | null {
  */
 async function judge(
   desk: Desk,
-  asked: Parameters<Memory['judge']>[0],
+  request: Parameters<Memory['judge']>[0],
   now: number,
 ): Promise<Verdict> {
   const { account, memory } = desk;
   const { limits, usedNonces } = account;
   const limit = { perHour: limits.perHour, now };
-  if (usedNonces === null) return memory.judge(asked, { ...limit, used: null });
-  const verdict = memory.judge(asked, { ...limit, used: desk.used });
+  if (usedNonces === null) return memory.judge(request, { ...limit, used: null });
+  const verdict = memory.judge(request, { ...limit, used: desk.used });
   if (verdict.kind !== 'far' && !memory.isEmpty()) return verdict;
   desk.used = await usedNonces();
-  return memory.judge(asked, { ...limit, used: desk.used });
+  return memory.judge(request, { ...limit, used: desk.used });
 }
 
 async function signAt(desk: Desk, { unsigned }: SignRequest): Promise<Answer> {
@@ -149,8 +150,8 @@ async function signAt(desk: Desk, { unsigned }: SignRequest): Promise<Answer> {
   }
   const { nonce = 0, maxFeePerGas = 0n } = checked.transaction;
   const now = Date.now();
-  const asked = { nonce, unsigned, maxFeePerGas };
-  const verdict = await judge(desk, asked, now);
+  const entry = { nonce, unsigned, maxFeePerGas };
+  const verdict = await judge(desk, entry, now);
   if (verdict.kind === 'refused' || verdict.kind === 'far') return refuse(REFUSED, verdict.reason);
   if (verdict.kind === 'outbid') return refuse(REFUSED, verdict.reason, OFFERS_TOO_LITTLE);
   if (verdict.kind === 'again') return { status: 200, body: { signed: verdict.signed } };

@@ -36,7 +36,7 @@ export interface Limit {
 
 export interface Memory {
   judge(
-    asked: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
+    request: { readonly nonce: number; readonly unsigned: Hex; readonly maxFeePerGas: bigint },
     limit: Limit,
   ): Verdict;
   /**

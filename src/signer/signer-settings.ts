@@ -55,10 +55,10 @@ export async function readSettings(file: string): Promise<SignerSettings> {
         'listen on 127.0.0.1 or ::1, because the token could be read in transit',
     );
   }
-  const place = { folder: path.dirname(file), nodes: readNodes(json.nodes) };
+  const base = { folder: path.dirname(file), nodes: readNodes(json.nodes) };
   return {
     ...{ host, port: count(json, 'port'), token, folder: here('folder'), tls },
-    accounts: await Promise.all(accounts.map((one) => readAccount(one, place))),
+    accounts: await Promise.all(accounts.map((one) => readAccount(one, base))),
   };
 }
 
@@ -116,8 +116,8 @@ async function readAccount(
   if (!Array.isArray(keyCommand)) throw new StartError('an account needs key_file or key_command');
   const [program = '', ...args] = keyCommand.map(String);
   // Other programs are found as in a shell: by their full path or by PATH.
-  const place = /^\.\.?\//.test(program) ? path.resolve(folder, program) : program;
-  const source = await keyFromCommand([place, ...args], address);
+  const file = /^\.\.?\//.test(program) ? path.resolve(folder, program) : program;
+  const source = await keyFromCommand([file, ...args], address);
   return { address, source, limits, usedNonces };
 }
 

@@ -38,9 +38,9 @@ function pauses(contractVersion: number, reason: string): NewStep[] {
   ];
 }
 
-function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number): [number, T][] {
-  return [...Map.groupBy(found, contractVersion)].flatMap(([place, [first]]) =>
-    first === undefined ? [] : [[place, first] as [number, T]],
+function firstOfEach<T>(items: readonly T[], contractVersion: (one: T) => number): [number, T][] {
+  return [...Map.groupBy(items, contractVersion)].flatMap(([version, [first]]) =>
+    first === undefined ? [] : [[version, first] as [number, T]],
   );
 }
 
@@ -50,15 +50,15 @@ function firstOfEach<T>(found: readonly T[], contractVersion: (one: T) => number
  * Withdrawals cause no pause, because the contract cannot pause them. Actions of a merchant's own
  * wallet are expected.
  */
-export function judge(found: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
-  const charged = found.moved.filter(({ kind }) => kind !== 'withdrawal');
-  const executed = found.rules.filter(
+export function judge(findings: Confirmed, { pauseFrom }: JudgeOptions): NewStep[] {
+  const charged = findings.moved.filter(({ kind }) => kind !== 'withdrawal');
+  const executed = findings.rules.filter(
     ({ name, details }) =>
-      name === 'CallExecuted' && !found.expectedOperations.has(String(details.id)),
+      name === 'CallExecuted' && !findings.expectedOperations.has(String(details.id)),
   );
-  const proposals = found.rules.filter(({ name }) => name === 'WalletProposed');
+  const proposals = findings.rules.filter(({ name }) => name === 'WalletProposed');
   return [
-    ...(found.foreignSum >= pauseFrom
+    ...(findings.foreignSum >= pauseFrom
       ? firstOfEach(charged, ({ merchant_number }) => contractVersionOf(merchant_number)).flatMap(
           ([contractVersion, row]) =>
             pauses(contractVersion, `${row.kind} ${row.tx_hash}/${row.log_index}`),

@@ -34,7 +34,7 @@ export async function noteLook(
  */
 export async function readLedgerState(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly livemode: boolean;
     readonly clusterId: string | null;
     /**
@@ -50,7 +50,7 @@ export async function readLedgerState(
        and ($3::timestamptz is null or coalesce(finished > $3, false)) as complete,
        pg_current_wal_flush_lsn()::text as position
      from network_recoveries where livemode = $1`,
-    [wanted.livemode, wanted.clusterId, wanted.changedAt],
+    [filter.livemode, filter.clusterId, filter.changedAt],
   );
   return only(rows, 'recovery of a network');
 }
@@ -74,10 +74,10 @@ export type FindingRow = Row<typeof watchFindings>;
 export async function saveFindings(
   tx: Tx,
   livemode: boolean,
-  found: readonly FindingRow[],
+  findings: readonly FindingRow[],
   now: Date,
 ): Promise<ReadonlySet<string>> {
-  if (found.length === 0) return new Set();
+  if (findings.length === 0) return new Set();
   const rows = await tx.query<{ place: string }>(
     `with saved as (
      insert into watch_findings (livemode, tx_hash, log_index, kind, amount, account_id,
@@ -89,7 +89,7 @@ export async function saveFindings(
      set confirmed = watch_findings.confirmed or excluded.confirmed
      returning tx_hash || '/' || log_index as place, xmax = 0 as is_new
      ) select place from saved where is_new`,
-    [JSON.stringify(found), livemode, now],
+    [JSON.stringify(findings), livemode, now],
   );
   return new Set(rows.map(({ place }) => place));
 }

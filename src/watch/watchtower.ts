@@ -50,9 +50,9 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   /** Atoms of unexplained settlements and refunds per day from which the contract is paused. */
   readonly pauseFrom: bigint;
   /** Notifies a merchant's owners, in the transaction that records the events. Optional. */
-  readonly notifyOwners?: (tx: Tx, found: ForeignMovements, now: Date) => Promise<void>;
+  readonly notifyOwners?: (tx: Tx, movements: ForeignMovements, now: Date) => Promise<void>;
   /** Alerts the operators, in the transaction that records the alarms. Optional. */
-  readonly alertOperators?: (tx: Tx, found: FoundPast, now: Date) => Promise<void>;
+  readonly alertOperators?: (tx: Tx, findings: FoundPast, now: Date) => Promise<void>;
 }
 
 /** A summary of contract actions outside this service. */
@@ -100,19 +100,19 @@ interface Memory {
   mailedAt: number | null;
 }
 
-type Found = Extract<
+type WatchedEvent = Extract<
   SettlementEvent,
   { event: 'PaymentSettled' | 'PaymentRefunded' | 'Withdrawn' }
 >;
 
-function movesMoney(event: SettlementEvent): event is Found {
+function movesMoney(event: SettlementEvent): event is WatchedEvent {
   return ['PaymentSettled', 'PaymentRefunded', 'Withdrawn'].includes(event.event);
 }
 
-function toMoved(event: Found): MovedOnChain {
-  const place = { tx_hash: event.txHash, log_index: event.logIndex };
+function toMoved(event: WatchedEvent): MovedOnChain {
+  const position = { tx_hash: event.txHash, log_index: event.logIndex };
   const common = {
-    ...place,
+    ...position,
     block_number: event.blockNumber.toString(),
     number: toNumberColumn(event.number).toString(),
     merchant_number: event.merchantNumber.toString(),
@@ -177,8 +177,13 @@ async function note(
     const executed = sure.filter(({ name }) => name === 'CallExecuted');
     const ids = executed.map(({ details }) => String(details.id));
     const expectedOperations = await selectLookedAt(tx, livemode, ids);
-    const found = { moved: moved.filter(isConfirmed), rules: sure, foreignSum, expectedOperations };
-    steps.push(...judge(found, deps));
+    const findings = {
+      moved: moved.filter(isConfirmed),
+      rules: sure,
+      foreignSum,
+      expectedOperations,
+    };
+    steps.push(...judge(findings, deps));
     await insertSteps(tx, livemode, steps, now);
   }
   const news = moved.filter((row) => fresh.has(placeOfRow(row)));
@@ -202,8 +207,8 @@ async function report(
   const { mailedAt } = memory;
   if (lines.length === 0 || alertOperators === undefined) return;
   if (mailedAt !== null && performance.now() - mailedAt < MAIL_EVERY_MS) return;
-  const found = { network: chains[0].config.network, lines, steps };
-  await alertOperators(tx, found, clock.now());
+  const result = { network: chains[0].config.network, lines, steps };
+  await alertOperators(tx, result, clock.now());
   tx.onCommit(() => {
     memory.mailedAt = performance.now();
   });
@@ -281,8 +286,8 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
   const judged = await db.transaction(async (tx) => {
     // Check again: the database may have been replaced while the nodes were queried.
     if (!(await mayJudge(deps, tx, memory))) return null;
-    const found = await note(tx, deps, read);
-    await report(tx, deps, found, memory);
+    const result = await note(tx, deps, read);
+    await report(tx, deps, result, memory);
     await notifyConcerned(tx, deps, now);
     if (differs) {
       const details = { from_block: read.fromBlock, to_block: read.toBlock };
@@ -290,7 +295,7 @@ export async function lookOnce(deps: WatchDeps, memory: Memory): Promise<void> {
       await insertAlarms(tx, livemode, [alarm], now);
     }
     await noteLook(tx, { livemode, next: moves ? read.toBlock + 1n : nextBlock, now });
-    return found;
+    return result;
   });
   if (judged === null) return;
   if (moves) memory.nextBlock = read.toBlock + 1n;

@@ -102,9 +102,9 @@ export function readEvents(contracts: Contracts, logs: readonly RawLog[]): Settl
   return logs.flatMap((log): SettlementEvent[] => {
     const contractVersion = contractVersionAt(contracts, log.address);
     if (contractVersion !== null) return [readEvent(log, contractVersion)];
-    return contractsOf(contracts).flatMap(({ settlement }, place) =>
+    return contractsOf(contracts).flatMap(({ settlement }, index) =>
       log.address.toLowerCase() === timelockOf(settlement).toLowerCase()
-        ? [readTimelockEvent(log, { settlement, contractVersion: place })]
+        ? [readTimelockEvent(log, { settlement, contractVersion: index })]
         : [],
     );
   });
@@ -120,44 +120,44 @@ function readTimelockEvent(
   log: RawLog,
   { settlement, contractVersion }: { readonly settlement: Hex; readonly contractVersion: number },
 ): OtherEvent {
-  const place = { ...placeOf(log), event: 'Other', contractVersion } as const;
+  const position = { ...placeOf(log), event: 'Other', contractVersion } as const;
   const decoded = decode(log, timelockAbi);
-  if (decoded === null) return { ...place, name: 'unknown', details: {} };
+  if (decoded === null) return { ...position, name: 'unknown', details: {} };
   const { eventName, args } = decoded;
   const name = TIMELOCK_ROLE_EVENTS.has(eventName) ? `Timelock${eventName}` : eventName;
   const says = 'target' in args && 'data' in args ? describeOperation(settlement, args) : {};
-  return { ...place, name, details: { ...args, ...says } };
+  return { ...position, name, details: { ...args, ...says } };
 }
 
 function readEvent(log: RawLog, contractVersion: number): SettlementEvent {
   if (log.topics[0] === PAYMENT_SETTLED) return readPaymentSettled(log, contractVersion);
-  const place = placeOf(log);
+  const position = placeOf(log);
   const decoded = decode(log, settlementAbi);
   if (decoded === null)
-    return { ...place, event: 'Other', contractVersion, name: 'unknown', details: {} };
+    return { ...position, event: 'Other', contractVersion, name: 'unknown', details: {} };
   const named = (merchant: number) => merchantNumberOf(contractVersion, merchant);
   switch (decoded.eventName) {
     case 'PaymentFailed': {
       const { number, reason } = decoded.args;
-      return { ...place, event: 'PaymentFailed', number, reason: paymentReason(reason) };
+      return { ...position, event: 'PaymentFailed', number, reason: paymentReason(reason) };
     }
     case 'PaymentRefunded': {
       const { merchant, refundReference: reference, ...args } = decoded.args;
       const merchantNumber = named(merchant);
-      return { ...place, event: 'PaymentRefunded', ...args, merchantNumber, reference };
+      return { ...position, event: 'PaymentRefunded', ...args, merchantNumber, reference };
     }
     case 'Withdrawn': {
       const { merchant, ...args } = decoded.args;
-      return { ...place, event: 'Withdrawn', ...args, merchantNumber: named(merchant) };
+      return { ...position, event: 'Withdrawn', ...args, merchantNumber: named(merchant) };
     }
     case 'MerchantRegistered': {
       const { merchant, merchantReference: reference, wallet } = decoded.args;
       const merchantNumber = named(merchant);
-      return { ...place, event: 'MerchantRegistered', merchantNumber, reference, wallet };
+      return { ...position, event: 'MerchantRegistered', merchantNumber, reference, wallet };
     }
     default:
       return {
-        ...{ ...place, event: 'Other', contractVersion, name: decoded.eventName },
+        ...{ ...position, event: 'Other', contractVersion, name: decoded.eventName },
         details: detailsOf(decoded.args, named),
       };
   }
@@ -222,20 +222,20 @@ function decode<const A extends typeof settlementAbi | typeof timelockAbi>(log: 
 
 /** Returns the topics that find the event with this number or merchant reference. */
 export function eventTopics(
-  wanted:
+  filter:
     | { readonly event: 'PaymentSettled' | 'PaymentRefunded'; readonly number: bigint }
     | { readonly event: 'Withdrawn'; readonly number: bigint }
     | { readonly event: 'MerchantRegistered'; readonly reference: Hex },
 ): (Hex | null)[] {
-  const first = toEventSelector(getAbiItem({ abi: settlementAbi, name: wanted.event }));
-  switch (wanted.event) {
+  const first = toEventSelector(getAbiItem({ abi: settlementAbi, name: filter.event }));
+  switch (filter.event) {
     case 'PaymentSettled':
     case 'PaymentRefunded':
-      return [first, word(wanted.number)];
+      return [first, word(filter.number)];
     case 'Withdrawn':
-      return [first, null, null, word(wanted.number)];
+      return [first, null, null, word(filter.number)];
     case 'MerchantRegistered':
-      return [first, null, wanted.reference];
+      return [first, null, filter.reference];
   }
 }
 

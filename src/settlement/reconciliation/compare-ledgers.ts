@@ -86,12 +86,12 @@ export async function compare(run: Comparing): Promise<DifferenceRow[]> {
   const all: DifferenceRow[] = [];
   for (const { name, find, report } of COMPARISONS) {
     const isKept = name === 'tokens' && !run.tokens;
-    let found = await (isKept ? findOpenTokens(run) : find(run));
-    if (!isKept && report === 'found_twice' && found.length > 0) {
+    let differences = await (isKept ? findOpenTokens(run) : find(run));
+    if (!isKept && report === 'found_twice' && differences.length > 0) {
       await run.readAgain();
-      found = await find(run);
+      differences = await find(run);
     }
-    all.push(...found);
+    all.push(...differences);
   }
   return all;
 }

@@ -18,9 +18,9 @@ export async function followChain(
   const tenantOf = ({ account_id: accountId }: { readonly account_id: string }) => {
     return { accountId, livemode };
   };
-  const wanted = [...unbooked, ...own].map((one) => ({ tenant: tenantOf(one), count: 1 }));
-  if (wanted.length === 0) return;
-  const stampOf = await stampOrders(tx, wanted, now);
+  const counts = [...unbooked, ...own].map((one) => ({ tenant: tenantOf(one), count: 1 }));
+  if (counts.length === 0) return;
+  const stampOf = await stampOrders(tx, counts, now);
   await bookMovements(tx, [
     ...unbooked.map(({ id, amount, ...one }) => ({
       ...({ tenant: tenantOf(one), type: 'correction', objectId: id, amount } as const),
@@ -86,7 +86,7 @@ interface OwnPayout extends Unbooked {
 /** Returns the payouts made by wallets, up to a final block, that are not booked yet. */
 async function selectOwnPayouts(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly final: bigint },
+  filter: { readonly livemode: boolean; readonly final: bigint },
 ): Promise<OwnPayout[]> {
   return tx.query<OwnPayout>(
     `with own as (
@@ -100,6 +100,6 @@ async function selectOwnPayouts(
      select * from own
      where not exists (select from balance_entries e where e.object_id = own.id)
      order by account_id, block_time`,
-    [wanted.livemode, wanted.final],
+    [filter.livemode, filter.final],
   );
 }

@@ -15,22 +15,22 @@ const FOREIGN = 'foreign_key_used';
  * books nothing. Must not be called after a loss, because rows are missing then.
  */
 export async function noteForeign(tx: Tx, range: ForeignRange, now: Date): Promise<void> {
-  const found = await insertForeign(tx, range, now);
-  await insertAlarms(tx, range.livemode, alarmsOfForeign(found), now);
+  const rows = await insertForeign(tx, range, now);
+  await insertAlarms(tx, range.livemode, alarmsOfForeign(rows), now);
   await acceptRefused(tx, range.livemode, now);
 }
 
 /**
  * Returns one alarm per merchant that has an account, and one alarm per event of other merchants.
  */
-export function alarmsOfForeign(found: readonly FoundForeignRow[]): Alarm[] {
+export function alarmsOfForeign(foreign: readonly FoundForeignRow[]): Alarm[] {
   const merchants = Map.groupBy(
-    found.filter((row) => row.account_id !== null),
+    foreign.filter((row) => row.account_id !== null),
     (row) => row.merchant_number,
   );
   return [
     ...[...merchants].map(([number, rows]) => alarmOf(number, rows)),
-    ...found.filter((row) => row.account_id === null).map(unknownMerchant),
+    ...foreign.filter((row) => row.account_id === null).map(unknownMerchant),
   ];
 }
 

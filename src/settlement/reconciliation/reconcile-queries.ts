@@ -49,7 +49,7 @@ const LOCKED = reconciliationCursors.pick(['next_block', 'watched_from']);
 /** Locks the cursor, so that only one of two concurrent runs takes effect. */
 export async function lockCursor(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
+  filter: { readonly livemode: boolean; readonly start: bigint; readonly watchedFrom: bigint },
   now: Date,
 ): Promise<Row<typeof LOCKED>> {
   const rows = await tx.query<Row<typeof LOCKED>>(
@@ -57,7 +57,7 @@ export async function lockCursor(
      values ($1, $2, $3, $4)
      on conflict (livemode) do update set updated = excluded.updated
      returning ${LOCKED}`,
-    [wanted.livemode, wanted.start, now, wanted.watchedFrom],
+    [filter.livemode, filter.start, now, filter.watchedFrom],
   );
   return only(rows, 'cursor of a network');
 }
@@ -274,7 +274,7 @@ export interface ComparedSince extends BlockRange {
  */
 export async function selectRefundDifferences(
   sql: Sql,
-  wanted: ComparedSince,
+  filter: ComparedSince,
   settledBefore: Date,
 ): Promise<DifferenceRow[]> {
   return sql.query(
@@ -315,7 +315,7 @@ export async function selectRefundDifferences(
        and coalesce(t.block_time, m.updated) < $5
        and (t.block_number is null or t.block_number <= $3)
      order by 2`,
-    [wanted.livemode, wanted.fromBlock, wanted.toBlock, wanted.since, settledBefore],
+    [filter.livemode, filter.fromBlock, filter.toBlock, filter.since, settledBefore],
   );
 }
 
@@ -330,7 +330,7 @@ const OPEN_TRANSFERS = `
  */
 export async function selectWithdrawalDifferences(
   sql: Sql,
-  wanted: ComparedSince,
+  filter: ComparedSince,
   settledBefore: Date,
 ): Promise<DifferenceRow[]> {
   return sql.query(
@@ -371,7 +371,7 @@ export async function selectWithdrawalDifferences(
        and coalesce(t.block_time, m.updated) < $5
        and (t.block_number is null or t.block_number <= $3)
      order by 2`,
-    [wanted.livemode, wanted.fromBlock, wanted.toBlock, wanted.since, settledBefore],
+    [filter.livemode, filter.fromBlock, filter.toBlock, filter.since, settledBefore],
   );
 }
 

@@ -75,8 +75,8 @@ export async function readRoles(sql: Sql, chain: Chain, settlement: Hex): Promis
     contractVersionAt(chain.config, settlement),
     'version of a contract',
   );
-  const place = { livemode, contractVersion };
-  const pairs = await selectPairs(sql, place);
+  const contract = { livemode, contractVersion };
+  const pairs = await selectPairs(sql, contract);
   const timelock = timelockOf(settlement);
   const answers = await chain.calls(
     pairs.map(({ role, account, on_timelock }) => ({

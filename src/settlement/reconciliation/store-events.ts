@@ -71,8 +71,8 @@ async function storeRange(
 ): Promise<NotedRules> {
   const { livemode } = deps.chain.config;
   const { fromBlock, toBlock, events } = range;
-  const wanted = { livemode, start: fromBlock, watchedFrom: scan.watchedFrom };
-  const cursor = await lockCursor(tx, wanted, deps.clock.now());
+  const filter = { livemode, start: fromBlock, watchedFrom: scan.watchedFrom };
+  const cursor = await lockCursor(tx, filter, deps.clock.now());
   const { next_block: start, watched_from: watchedFrom } = cursor;
   await stageRange(tx, livemode, range);
   const last = least(scan.final, toBlock);

@@ -105,11 +105,11 @@ export function createFollower(
   return async ({ kind, block }) => {
     const isReorganized = kind === 'reorganized';
     if (isReorganized) await carryOutAll(relayer.observeAll({ kind: 'reorganized' }));
-    const found = await collectReceipts(relayer, block);
+    const receipts = await collectReceipts(relayer, block);
     relayer.see({ head: block });
     wake.senders();
     const intervalMs = blockInterval(relayer.blockTimes) ?? 0;
-    if (found > 0) await sleep(Math.min(UPKEEP_PAUSE_MS, intervalMs * UPKEEP_PAUSE_SHARE));
+    if (receipts > 0) await sleep(Math.min(UPKEEP_PAUSE_MS, intervalMs * UPKEEP_PAUSE_SHARE));
     const first = relayer.fees === null;
     await readFees(relayer, block);
     if (first) wake.keeper();

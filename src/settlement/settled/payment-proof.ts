@@ -54,16 +54,16 @@ export interface ProvedPayment extends PaymentPlace {
  */
 export async function storedProof(
   from: { readonly db: Database; readonly chain: Chain },
-  wanted: ProvedPayment,
+  payment: ProvedPayment,
 ): Promise<RefundProof | null> {
   const { db, chain } = from;
-  const contract = contractOfPayment(chain, wanted);
-  const rows = await selectBatchOf(db, { livemode: contract.livemode, ...wanted });
-  const index = rows.findIndex(({ number }) => number === wanted.number);
+  const contract = contractOfPayment(chain, payment);
+  const rows = await selectBatchOf(db, { livemode: contract.livemode, ...payment });
+  const index = rows.findIndex(({ number }) => number === payment.number);
   const own = rows[index];
-  if (own === undefined || own.batch_number > wanted.batches) return null;
+  if (own === undefined || own.batch_number > payment.batches) return null;
   const batch = own.batch_number;
-  const top = lastingNodeOf(batch, wanted.batches);
+  const top = lastingNodeOf(batch, payment.batches);
   if ((await selectLastBatch(db, contract)) < top) await readBatches(from, contract);
   const needed = [batch, ...batchesOnPath(batch, top)];
   const known = await selectBatches(db, contract, needed);
@@ -99,10 +99,10 @@ function toCall(row: ChainPaymentRow): PaymentCall {
  */
 export async function rereadPayment(
   from: { readonly db: Database; readonly chain: Chain },
-  wanted: PaymentPlace,
+  position: PaymentPlace,
 ): Promise<boolean> {
   const { db, chain } = from;
-  const settled = await findSettled(chain, wanted);
+  const settled = await findSettled(chain, position);
   if (settled === null) return false;
   const [receipt] = await chain.receipts([settled.txHash]);
   const block = await chain.block(settled.blockNumber);
@@ -114,7 +114,7 @@ export async function rereadPayment(
     .filter((event): event is PaymentSettled => event.event === 'PaymentSettled')
     .map((payment) => ({ payment, blockTime: block.time }));
   await db.transaction((tx) => upsertChainPayments(tx, chain.config.livemode, rows));
-  await readBatches(from, contractOfPayment(chain, wanted));
+  await readBatches(from, contractOfPayment(chain, position));
   return true;
 }
 
@@ -139,8 +139,8 @@ async function findSettled(
 }
 
 function placeOf({ config }: Chain, contractVersion: number) {
-  const place = contractsOf(config)[contractVersion];
-  if (place !== undefined) return place;
+  const contract = contractsOf(config)[contractVersion];
+  if (contract !== undefined) return contract;
   throw new RpcUnavailable('the settings of this process omit the contract of a merchant');
 }
 

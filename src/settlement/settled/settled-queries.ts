@@ -73,7 +73,7 @@ export type ChainPaymentRow = Row<typeof IN_BATCH>;
 /** Returns all payments of a payment's batch, in the order of the Merkle tree's leaves. */
 export async function selectBatchOf(
   sql: Sql,
-  wanted: PaymentPlace & { readonly livemode: boolean },
+  filter: PaymentPlace & { readonly livemode: boolean },
 ): Promise<ChainPaymentRow[]> {
   const rows = await sql.query<ChainPaymentRow>(
     `select ${IN_BATCH}
@@ -85,7 +85,7 @@ export async function selectBatchOf(
        and p.tx_hash = own.tx_hash
      where own.livemode = $1 and own.number = $2 and own.merchant_number = $3
      order by p.log_index`,
-    [wanted.livemode, toNumberColumn(wanted.number), wanted.merchantNumber],
+    [filter.livemode, toNumberColumn(filter.number), filter.merchantNumber],
   );
   return withChainNumbers(rows);
 }
@@ -258,7 +258,7 @@ export async function upsertChainPayments(
 /** Returns the settled payments with these numbers, as their events describe them. */
 export async function selectChainPayments(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+  filter: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
 ): Promise<(PaymentSettled & { readonly blockTime: Date })[]> {
   return tx.query(
     `select 'PaymentSettled' as event, number, batch_number as "batchNumber", payer,
@@ -269,16 +269,16 @@ export async function selectChainPayments(
        -- Neither kept nor part of a result.
        '0x' as "blockHash"
      from chain_payments where livemode = $1 and number = any($2::bigint[])`,
-    [wanted.livemode, wanted.numbers.map(String)],
+    [filter.livemode, filter.numbers.map(String)],
   );
 }
 
 /** Updates the positions of payments that differ from their events', if the sums agree. */
 export async function movePayments(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+  filter: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
 ): Promise<void> {
-  if (wanted.numbers.length === 0) return;
+  if (filter.numbers.length === 0) return;
   await tx.query(
     `with moved as (
        update payments p set tx_hash = c.tx_hash, block_number = c.block_number,
@@ -295,6 +295,6 @@ export async function movePayments(
      update payment_intents i set tx_hash = m.tx_hash from moved m
      where i.id = any(array(select payment_intent_id from moved)) and i.id = m.payment_intent_id
        and ${checked("i.status = 'succeeded'")}`,
-    [wanted.livemode, wanted.numbers.map(toNumberColumn).map(String)],
+    [filter.livemode, filter.numbers.map(toNumberColumn).map(String)],
   );
 }

@@ -11,7 +11,7 @@ interface Payable {
   readonly payload: unknown;
 }
 
-type Found =
+type Outcome =
   | { readonly succeeded: false }
   | { readonly succeeded: true; readonly facts: Pick<ChainPlace, 'blockNumber' | 'blockTime'> };
 
@@ -35,7 +35,7 @@ export function countsRuleOf(
  * True if a success that was found on the chain may be booked now; false while the payment must
  * wait.
  */
-export async function countsYet(chain: Chain, request: Payable, result: Found): Promise<boolean> {
+export async function countsYet(chain: Chain, request: Payable, result: Outcome): Promise<boolean> {
   const rule = countsRuleOf(chain.config, request);
   if (rule === null || !result.succeeded) return true;
   const head = await chain.newest();

@@ -58,13 +58,13 @@ export async function checkSignature(
   wrong: WrongSignature,
 ): Promise<CheckedSignature | Refusal> {
   const { digest, simulates, ...rest } = signed;
-  const asked = { ...rest, digests: [digest] };
+  const question = { ...rest, digests: [digest] };
   if (simulates !== true || chain === null) {
-    const verdict = await verifySignature(chain, asked);
+    const verdict = await verifySignature(chain, question);
     if (verdict.status !== 'valid') return refusalOf(verdict, wrong);
     return { signature: verdict.signature, deployment: null };
   }
-  const { verdict, deployment } = await verifyDeployable(chain, asked);
+  const { verdict, deployment } = await verifyDeployable(chain, question);
   if (verdict.status === 'valid') return { signature: verdict.signature, deployment };
   return refusalOf(verdict, wrong, chain.config.walletFactories);
 }
@@ -72,7 +72,7 @@ export async function checkSignature(
 /**
  * Deploys a wallet in a separate transaction, before the call that the wallet has signed is sent.
  */
-export type DeployFirst = (wanted: {
+export type DeployFirst = (input: {
   readonly chain: Chain;
   readonly wallet: Hex;
   readonly deployment: Deployment;
@@ -110,16 +110,16 @@ export async function onceDeployed<
  */
 export async function verifyDeployable(
   chain: Chain,
-  asked: Parameters<typeof verifySignature>[1],
+  input: Parameters<typeof verifySignature>[1],
 ): Promise<{ readonly verdict: SignatureVerdict; readonly deployment: Deployment | null }> {
-  const first = await verifySignature(chain, asked);
+  const first = await verifySignature(chain, input);
   const deployment = first.status === 'not_deployed' ? first.deployment : null;
   if (deployment === null || !isListedFactory(chain.config, deployment.factory)) {
     return { verdict: first, deployment: null };
   }
   const known = await isKnown(chain, deployment);
   if (known !== true) return { verdict: known, deployment: null };
-  const verdict = await verifyUndeployed(chain, { ...asked, deployment });
+  const verdict = await verifyUndeployed(chain, { ...input, deployment });
   return { verdict, deployment: verdict.status === 'valid' ? deployment : null };
 }
 

@@ -122,10 +122,10 @@ export async function verifySignature(
       return isForWallet(signed) ? { status: 'not_deployed', deployment } : ofKey;
     }
     const inner = deployment?.signature ?? (signed.signature.toLowerCase() as Hex);
-    const asked = { ...signed, signature: inner };
-    const verdict = await askWallet(chain, asked);
+    const input = { ...signed, signature: inner };
+    const verdict = await askWallet(chain, input);
     if (verdict.status !== 'invalid') return verdict;
-    const ofOwnKey = await verdictOfKey(asked);
+    const ofOwnKey = await verdictOfKey(input);
     return ofOwnKey.status === 'valid' ? { status: 'delegate_refuses' } : verdict;
   });
 }
@@ -206,8 +206,8 @@ async function askWallet(
   const calls = digests.map((digest) => {
     const args = [digest, signature] as const;
     const question = encodeFunctionData({ abi: ERC1271, functionName: 'isValidSignature', args });
-    const asked = { to: signer, data: question, gas: signatureGas };
-    const data = callProgram([...before, asked], { expected: ERC1271_YES });
+    const call = { to: signer, data: question, gas: signatureGas };
+    const data = callProgram([...before, call], { expected: ERC1271_YES });
     const gas = quantity(gasOfProgram(data) + (deployment === null ? 0n : 2n * DEPLOYMENT_GAS));
     return { method: 'eth_call', params: [{ data, gas }, 'latest'], accepts: isWord };
   });

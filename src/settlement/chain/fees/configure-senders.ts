@@ -74,31 +74,31 @@ export async function prepareSenders(deps: Deps): Promise<void> {
  */
 export async function configureSenders({ db, chain }: Deps) {
   const { livemode, network } = chain.config;
-  const wanted = configuredSenders(chain.config);
-  if (new Set(wanted.map((sender) => sender.address)).size < wanted.length) {
+  const senders = configuredSenders(chain.config);
+  if (new Set(senders.map((sender) => sender.address)).size < senders.length) {
     throw new StartError(
       `two of the relayer, registrar and sponsor keys of ${network} are the same: each sender ` +
         'needs its own key',
     );
   }
-  const nonces = await chain.nonces(wanted.map((sender) => sender.address));
+  const nonces = await chain.nonces(senders.map((sender) => sender.address));
   await db.transaction(async (tx) => {
     await lockConfiguration(tx);
     const known = await selectSenders(tx, livemode);
-    const roles = new Set(wanted.map((sender) => sender.role));
+    const roles = new Set(senders.map((sender) => sender.role));
     // The operators' process also holds the sponsor's key.
     const isOurs = (role: SenderRole) => roles.has(role === 'sponsor' ? 'operator' : role);
     for (const row of known) {
       // Another process holds the keys of this role.
       if (!isOurs(row.role)) continue;
-      if (wanted.some((one) => one.address === row.address)) continue;
+      if (senders.some((one) => one.address === row.address)) continue;
       if ((await countUnfinished(tx, { livemode, sender: row.sender })) === 0) continue;
       throw new StartError(
         `${row.address} has transactions on ${network} that are not final yet: ` +
           'keep its key among the relayer keys until they are',
       );
     }
-    for (const [index, { address, role }] of wanted.entries()) {
+    for (const [index, { address, role }] of senders.entries()) {
       const nextNonce = present(nonces[index], 'nonce of a sender');
       await upsertSender(tx, { livemode, address, role, nextNonce });
     }

@@ -131,6 +131,6 @@ export async function isRegisteredAs(
   const to = contractOf(chain.config, merchantNumber);
   const data = encodeFunctionData({ ...REGISTERED, args: [reference] });
   const [answer] = await chain.calls([{ to, data, words: 1 }]);
-  const found = decodeView(answer, (word) => decodeFunctionResult({ ...REGISTERED, data: word }));
-  return found === numberOnContract(merchantNumber);
+  const wallets = decodeView(answer, (word) => decodeFunctionResult({ ...REGISTERED, data: word }));
+  return wallets === numberOnContract(merchantNumber);
 }

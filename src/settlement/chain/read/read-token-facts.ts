@@ -119,12 +119,12 @@ export function createTokenRefresh(
     const { usdcDomain, token } = chain.config;
     const [answer] = await chain.calls([{ to: usdc, data, words: 1 }]);
     const isSame = answer?.ok !== true || answer.data === separatorOf(settings, usdcDomain);
-    const found = isSame ? null : await readRenamed(chain, settings);
-    if (found !== null && 'domain' in found) {
-      log.warn('the token was renamed', { network, before: usdcDomain, now: found.domain });
-      Object.assign(usdcDomain, found.domain);
+    const renamed = isSame ? null : await readRenamed(chain, settings);
+    if (renamed !== null && 'domain' in renamed) {
+      log.warn('the token was renamed', { network, before: usdcDomain, now: renamed.domain });
+      Object.assign(usdcDomain, renamed.domain);
     }
-    const problem = found !== null && 'problem' in found ? found.problem : null;
+    const problem = renamed !== null && 'problem' in renamed ? renamed.problem : null;
     if (problem !== null) log.error('the name of the token is unknown', { network, problem });
     Object.assign(token, { domainProblem: problem });
   };

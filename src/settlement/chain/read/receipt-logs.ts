@@ -29,11 +29,11 @@ export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<
   for (let number = portion.fromBlock; number <= portion.toBlock; number++) {
     numbers.push(`0x${number.toString(16)}`);
   }
-  const asked = numbers.flatMap((number) => [
+  const calls = numbers.flatMap((number) => [
     { method: 'eth_getBlockByNumber', params: [number, false] },
     { method: 'eth_getBlockReceipts', params: [number] },
   ]);
-  const answers = await rpc.batch(asked);
+  const answers = await rpc.batch(calls);
   const logs: RawLog[] = [];
   for (const [index] of numbers.entries()) {
     const [block, whole] = [answers[index * 2], answers[index * 2 + 1]];

@@ -26,15 +26,15 @@ interface Range {
  * Returns the hash of the transaction that used the nonce, according to one node. `null` if the
  * node finds none, which proves nothing, because nodes lag, prune and fail.
  */
-export async function findUsedNonce(node: Address, wanted: UsedNonce): Promise<Hex | null> {
-  let range = await firstRange(node, wanted);
+export async function findUsedNonce(node: Address, expected: UsedNonce): Promise<Hex | null> {
+  let range = await firstRange(node, expected);
   while (range !== null && range.after - range.before > 1n) {
     const middle = (range.after + range.before) / 2n;
-    const [used] = await countsAt(node, wanted.address, [middle]);
+    const [used] = await countsAt(node, expected.address, [middle]);
     if (used === undefined) return null;
-    range = used > wanted.nonce ? { ...range, after: middle } : { ...range, before: middle };
+    range = used > expected.nonce ? { ...range, after: middle } : { ...range, before: middle };
   }
-  return range === null ? null : showIn(node, wanted, range.after);
+  return range === null ? null : showIn(node, expected, range.after);
 }
 
 async function firstRange(node: Address, { address, nonce, head }: UsedNonce) {

@@ -65,9 +65,9 @@ export function createHeadComparison(
   return async () => {
     const addresses = rpc.inOrder();
     if (addresses.length < 2) return;
-    const found = await Promise.all(addresses.map(readNumber));
-    const reports = addresses.flatMap(({ index }, place): HeadReport[] => {
-      const number = found[place] ?? null;
+    const heads = await Promise.all(addresses.map(readNumber));
+    const reports = addresses.flatMap(({ index }, position): HeadReport[] => {
+      const number = heads[position] ?? null;
       if (number === null) return [];
       const last = before.get(index);
       before.set(index, number);

@@ -159,11 +159,11 @@ const MAX_TOPICS = 4;
  */
 function isLogs(result: unknown, [filter]: readonly unknown[]): boolean {
   if (!Array.isArray(result)) return false;
-  const asked: Fields = isFields(filter) ? filter : {};
+  const fields: Fields = isFields(filter) ? filter : {};
   const within = (number: Hex) =>
-    (!isQuantity(asked.fromBlock) || BigInt(number) >= BigInt(asked.fromBlock)) &&
-    (!isQuantity(asked.toBlock) || BigInt(number) <= BigInt(asked.toBlock));
-  const { address } = asked;
+    (!isQuantity(fields.fromBlock) || BigInt(number) >= BigInt(fields.fromBlock)) &&
+    (!isQuantity(fields.toBlock) || BigInt(number) <= BigInt(fields.toBlock));
+  const { address } = fields;
   const contracts = Array.isArray(address) ? address : [address];
   return result.every(
     (log) =>

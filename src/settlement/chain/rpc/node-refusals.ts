@@ -229,8 +229,8 @@ function revertIn(value: unknown, depth: number): RawError | null {
   }
   if (depth === 0) return null;
   for (const part of Object.values(value)) {
-    const found = revertIn(part, depth - 1);
-    if (found !== null) return found;
+    const revert = revertIn(part, depth - 1);
+    if (revert !== null) return revert;
   }
   return null;
 }
@@ -292,9 +292,9 @@ function fromData(data: unknown): number | null {
 }
 
 function fromWords(message: string): number | null {
-  const found = /(?:retry|try again) (?:after|in) (\d+(?:\.\d+)?) ?(ms|milli|m|s)?/i.exec(message);
-  if (found === null) return null;
-  const unit = (found[2] ?? 's').toLowerCase();
+  const match = /(?:retry|try again) (?:after|in) (\d+(?:\.\d+)?) ?(ms|milli|m|s)?/i.exec(message);
+  if (match === null) return null;
+  const unit = (match[2] ?? 's').toLowerCase();
   const factor = unit === 'ms' || unit === 'milli' ? 1 : unit === 'm' ? 60_000 : 1000;
-  return Number(found[1]) * factor;
+  return Number(match[1]) * factor;
 }

@@ -178,10 +178,10 @@ async function requireFee(chain: Chain): Promise<void> {
   if (!isFeeSet) return;
   const { baseFeePerGas } = await chain.newest();
   if (baseFeePerGas <= maxFeePerGasCeiling) return;
-  const [set, asked] = [maxFeePerGasCeiling, baseFeePerGas].map((wei) => formatGwei(wei));
+  const [set, current] = [maxFeePerGasCeiling, baseFeePerGas].map((wei) => formatGwei(wei));
   const name = `CHAIN_${network.toUpperCase()}_MAX_FEE_GWEI`;
   throw new StartError(
-    `${name}=${set} is below the base fee of the chain, now ${asked} gwei: raise it`,
+    `${name}=${set} is below the base fee of the chain, now ${current} gwei: raise it`,
   );
 }
 
@@ -243,7 +243,7 @@ async function requireContracts(
   setting: string,
 ): Promise<(readonly [address: string, gas: ContractGas])[]> {
   const { usdc } = chain.config;
-  const found: (readonly [string, ContractGas])[] = [];
+  const entries: (readonly [string, ContractGas])[] = [];
   for (const { settlement } of contractsOf(chain.config)) {
     const known = knownContract(await requireCode(chain, settlement, setting));
     if (known === null) {
@@ -256,10 +256,10 @@ async function requireContracts(
       await requireCode(chain, part, setting, INCOMPLETE);
     }
     const pull = await readPullGas(chain, settlement);
-    found.push([settlement.toLowerCase(), { pull, signature: known.signatureGas }]);
+    entries.push([settlement.toLowerCase(), { pull, signature: known.signatureGas }]);
   }
   await requireCode(chain, usdc, setting);
-  return found;
+  return entries;
 }
 
 /** Another step of the deployment creates the lens and the timelock. */

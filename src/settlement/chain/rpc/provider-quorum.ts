@@ -66,13 +66,13 @@ export async function believe(
   seen: { readonly head: Pick<Block, 'number'>; readonly seconds: readonly SecondWord[] },
 ): Promise<(Receipt | null | undefined)[]> {
   if (chain.config.receiptProviders < AGREEING) return [...receipts];
-  const found = receipts.flatMap((receipt) => receipt ?? []);
+  const known = receipts.flatMap((receipt) => receipt ?? []);
   const words = new Map<Receipt, Word>();
-  for (const receipt of found) {
+  for (const receipt of known) {
     if (seen.seconds.some((word) => agrees(word, receipt))) words.set(receipt, 'agreed');
   }
   for (let look = 0; look < LOOKS; look++) {
-    const open = found.filter((receipt) => !isSettled(words.get(receipt)));
+    const open = known.filter((receipt) => !isSettled(words.get(receipt)));
     if (open.length === 0) break;
     if (look > 0) await sleep(LOOK_MS);
     const said = await askAround(chain.rpc, open);

@@ -141,10 +141,10 @@ async function askRound(
   const replies: HostReply[] = [];
   let left = calls.map((_, at) => at);
   for (const address of addresses) {
-    const asked = left.map((at) => calls[at] as RpcCall);
-    const got = await address.ask(asked, options);
-    left.forEach((at, place) => {
-      replies[at] = merge(replies[at], { ...(got[place] as Reply), host: address.host });
+    const requests = left.map((at) => calls[at] as RpcCall);
+    const got = await address.ask(requests, options);
+    left.forEach((at, position) => {
+      replies[at] = merge(replies[at], { ...(got[position] as Reply), host: address.host });
     });
     left = left.filter((at) => replies[at]?.status === 'passed');
     if (left.length === 0) break;

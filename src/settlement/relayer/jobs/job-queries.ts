@@ -25,14 +25,14 @@ const IN_TIME = `(deadline is null or ${OWED}
  */
 export async function claimPayments(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly authorized: boolean; readonly limit: number },
+  filter: { readonly livemode: boolean; readonly authorized: boolean; readonly limit: number },
 ): Promise<OpenRequest[]> {
   return tx.query(
     `select ${REQUEST} from chain_requests
      where livemode = $1 and status = 'queued' and kind = 'payment' and tries = 0
        and (payload ? 'authorization') = $3 and ${IN_TIME}
      order by id limit $2 for update skip locked`,
-    [wanted.livemode, wanted.limit, wanted.authorized],
+    [filter.livemode, filter.limit, filter.authorized],
   );
 }
 
@@ -42,7 +42,7 @@ export async function claimPayments(
  */
 export async function selectPerhapsDead(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
+  filter: { readonly livemode: boolean; readonly time: Date; readonly limit: number },
 ): Promise<(OpenRequest & { readonly transactionId: bigint | null })[]> {
   // These jobs wait to be resent, or are in progress (found through their few transactions).
   return sql.query(
@@ -60,14 +60,14 @@ export async function selectPerhapsDead(
      -- Not a condition for an index: the one of all payments ever would seem to serve it.
      where (kind || '') = 'payment' and signed_until < $2 and not ${IN_TIME}
      order by id limit $3`,
-    [wanted.livemode, wanted.time, wanted.limit],
+    [filter.livemode, filter.time, filter.limit],
   );
 }
 
 /** Locks declined payments with these numbers, unless another attempt is in progress or paid. */
 export async function selectDeclined(
   tx: Tx,
-  wanted: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
+  filter: { readonly livemode: boolean; readonly numbers: readonly bigint[] },
 ): Promise<OpenRequest[]> {
   return tx.query(
     `select ${REQUEST} from chain_requests r
@@ -76,14 +76,14 @@ export async function selectDeclined(
          select from chain_requests o where o.kind = 'payment' and o.subject_id = r.subject_id
            and o.status in ('queued', 'submitted', 'succeeded'))
      order by id desc for update of r`,
-    [wanted.livemode, wanted.numbers.map(String)],
+    [filter.livemode, filter.numbers.map(String)],
   );
 }
 
 /** Returns jobs that are sent alone, oldest first. Not locked, because they are simulated first. */
 export async function selectUnbatched(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly livemode: boolean;
     readonly kinds: readonly RequestKind[];
     readonly except: readonly bigint[];
@@ -97,7 +97,7 @@ export async function selectUnbatched(
        -- Not a condition for an index: the one of all first tries would seem to serve it.
        and (kind || '') = any($2) and id <> all($3::bigint[]) and ${IN_TIME}
      order by id limit $4`,
-    [wanted.livemode, wanted.kinds, wanted.except.map(String), wanted.limit],
+    [filter.livemode, filter.kinds, filter.except.map(String), filter.limit],
   );
 }
 
@@ -292,7 +292,7 @@ export interface RefundSums {
 /** Reads the refunds of each payment in one snapshot. Recovery rebuilds refunds without a job. */
 export async function selectRefundSums(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly livemode: boolean;
     readonly sender: number;
     readonly paymentIds: readonly string[];
@@ -329,6 +329,6 @@ export async function selectRefundSums(
        coalesce(bool_or(k.sender <> $2) filter (where not k.settled), false) as elsewhere
      from asked a left join known k on k.id = a.id
      group by a.id`,
-    [wanted.livemode, wanted.sender, wanted.paymentIds],
+    [filter.livemode, filter.sender, filter.paymentIds],
   );
 }

@@ -346,14 +346,14 @@ export function eventResult(
   { time: blockTime, seenAt = null }: { readonly time: Date; readonly seenAt?: Date | null },
   chainId: number,
 ): Result {
-  const place = placeOf(event, blockTime);
+  const position = placeOf(event, blockTime);
   if (event.event === 'MerchantRegistered') {
     const merchantNumber = event.merchantNumber.toString();
-    return { succeeded: true, facts: { ...place, merchantNumber } };
+    return { succeeded: true, facts: { ...position, merchantNumber } };
   }
-  if (event.event !== 'PaymentSettled') return { succeeded: true, facts: place };
+  if (event.event !== 'PaymentSettled') return { succeeded: true, facts: position };
   const facts: OutcomeFacts['payment'] = {
-    ...place,
+    ...position,
     settlementNumber: event.number.toString(),
     batchNumber: event.batchNumber.toString(),
     feeAcquirer: event.feeAcquirer.toString(),

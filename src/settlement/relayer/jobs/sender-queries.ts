@@ -92,7 +92,7 @@ export async function renewLeases(
  */
 export async function takeSenders(
   sql: Sql,
-  wanted: Worker & {
+  input: Worker & {
     readonly addresses: readonly Hex[];
     readonly limit: number;
     readonly leaseMs: number;
@@ -114,7 +114,7 @@ export async function takeSenders(
      ) free
      where l.livemode = $1 and l.sender = free.sender
      returning ${relayerSenders.of('l')}, l.stopped_at is not null as stopped`,
-    [wanted.livemode, wanted.owner, wanted.addresses, wanted.limit, wanted.leaseMs],
+    [input.livemode, input.owner, input.addresses, input.limit, input.leaseMs],
   );
 }
 

@@ -143,13 +143,13 @@ export async function endUnsigned(
   transactionId: bigint,
   { cancels, fees }: Offer,
 ): Promise<boolean> {
-  const asked = await tx.query(
+  const rows = await tx.query(
     `delete from chain_unsigned where transaction_id = $1 and cancels = $2
        and max_fee_per_gas = $3::text::numeric and max_priority_fee_per_gas = $4::text::numeric
      returning transaction_id`,
     [transactionId, cancels, ...textsOf(fees)],
   );
-  return asked.length > 0;
+  return rows.length > 0;
 }
 
 function textsOf({ maxFeePerGas, maxPriorityFeePerGas }: Fees): string[] {
@@ -183,7 +183,7 @@ export interface OpenTransactionRow
  */
 export async function selectOpenTransactions(
   sql: Sql,
-  wanted: OfSender,
+  filter: OfSender,
 ): Promise<OpenTransactionRow[]> {
   return sql.query(
     `select t.id, t.nonce, t.kind, t.target, '0x' || encode(t.input, 'hex') as input,
@@ -207,19 +207,19 @@ export async function selectOpenTransactions(
      from chain_transactions t
      where t.status = 'signed' and ${checked('t.livemode = $1 and t.sender = $2')}
      order by t.nonce`,
-    [wanted.livemode, wanted.sender],
+    [filter.livemode, filter.sender],
   );
 }
 
 /** Returns these senders' nonces that are signed and not mined. */
 export async function selectOpenNonces(
   sql: Sql,
-  wanted: OfSenders,
+  filter: OfSenders,
 ): Promise<{ readonly sender: number; readonly nonce: bigint }[]> {
   return sql.query(
     `select sender, nonce from chain_transactions
      where status = 'signed' and ${checked('livemode = $1 and sender = any($2::int[])')}`,
-    [wanted.livemode, wanted.senders],
+    [filter.livemode, filter.senders],
   );
 }
 
@@ -303,7 +303,7 @@ export interface MinedBlockRow {
  */
 export async function selectMinedBlocks(
   sql: Sql,
-  wanted: OfSenders & { readonly limit: number },
+  filter: OfSenders & { readonly limit: number },
 ): Promise<MinedBlockRow[]> {
   return sql.query(
     `with mined as (
@@ -314,7 +314,7 @@ export async function selectMinedBlocks(
      union
      (select * from mined order by block_number desc limit $3)
      order by block_number`,
-    [wanted.livemode, wanted.senders, wanted.limit],
+    [filter.livemode, filter.senders, filter.limit],
   );
 }
 
@@ -331,7 +331,7 @@ export interface AnsweredRow {
  */
 export async function selectAnswered(
   sql: Sql,
-  wanted: { readonly livemode: boolean; readonly after: bigint },
+  filter: { readonly livemode: boolean; readonly after: bigint },
 ): Promise<AnsweredRow[]> {
   return sql.query(
     `select array_agg(id) as ids, outcome #>> '{facts,txHash}' as tx_hash,
@@ -341,7 +341,7 @@ export async function selectAnswered(
        and (outcome #>> '{facts,blockNumber}')::bigint > $2
        and applied_at is not null and kind in ('payment', 'refund', 'withdrawal')
      group by 2, 3`,
-    [wanted.livemode, wanted.after],
+    [filter.livemode, filter.after],
   );
 }
 

@@ -106,7 +106,7 @@ async function* eventsBackwards(
   address: Hex,
   expected: Parameters<typeof eventTopics>[0],
 ): AsyncGenerator<SettlementEvent> {
-  const wanted = { address, topics: eventTopics(expected) };
+  const filter = { address, topics: eventTopics(expected) };
   const first = firstBlockOf(chain.config);
   const reach = blocksLasting(chain.config, { blocks: NEAR_BLOCKS });
   let oldest = 0n;
@@ -116,9 +116,9 @@ async function* eventsBackwards(
     const near = toBlock - reach;
     const fromBlock = near > first ? near : first;
     if (look === 0) oldest = fromBlock;
-    yield* eventsIn(chain, { fromBlock, toBlock, ...wanted });
+    yield* eventsIn(chain, { fromBlock, toBlock, ...filter });
   }
-  yield* eventsIn(chain, { fromBlock: first, toBlock: oldest - 1n, ...wanted });
+  yield* eventsIn(chain, { fromBlock: first, toBlock: oldest - 1n, ...filter });
 }
 
 async function* eventsIn(
@@ -172,16 +172,19 @@ async function resultOfTransfer(
   const { usdc: address, deployedAtBlock: fromBlock } = chain.config;
   // Both events, of use and of cancellation, have the owner and the nonce at the same positions.
   const topics = [null, pad(from), nonce];
-  const wanted = { address, fromBlock, toBlock, topics, newestFirst: true };
-  for await (const { logs } of chain.logPortions(wanted)) {
+  const filter = { address, fromBlock, toBlock, topics, newestFirst: true };
+  for await (const { logs } of chain.logPortions(filter)) {
     for (const log of logs) {
       const [event] = log.topics;
       const txHash = log.transactionHash;
       if (event === CANCELED) return failed('transaction_reverted', txHash);
       if (event !== USED) continue;
       const blockNumber = BigInt(log.blockNumber);
-      const place = { txHash, blockNumber, logIndex: Number(log.logIndex) };
-      return { succeeded: true, facts: placeOf(place, (await blockOf(chain, blockNumber)).time) };
+      const position = { txHash, blockNumber, logIndex: Number(log.logIndex) };
+      return {
+        succeeded: true,
+        facts: placeOf(position, (await blockOf(chain, blockNumber)).time),
+      };
     }
   }
   throw new RpcUnavailable('no node returned the event of a used authorization');

@@ -73,13 +73,14 @@ async function storeCalls(
   const { clock, livemode } = sender.relayer;
   const fees = present(sender.relayer.fees, 'fees: no block was seen yet');
   const offer = { cancels, fees };
-  const wanted = sender.signsElsewhere ? offer : null;
+  const requested = sender.signsElsewhere ? offer : null;
   const transactions = await Promise.all(
     calls.map(async ({ kind, call, gasLimit, requests, nonce, validUntil = null }) => {
       const signed = { nonce, target: call.to, input: call.data, gasLimit };
-      const attempts = wanted === null ? [await sign({ sender, transaction: signed, offer })] : [];
+      const attempts =
+        requested === null ? [await sign({ sender, transaction: signed, offer })] : [];
       const signedAtMs = performance.now();
-      return { kind, ...signed, validUntil, signedAtMs, attempts, wanted, requests };
+      return { kind, ...signed, validUntil, signedAtMs, attempts, wanted: requested, requests };
     }),
   );
   const where = { livemode, sender: sender.sender, nextNonce };
@@ -107,8 +108,8 @@ async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
     ? { to: sender.address, data: '0x' as const, gas: sender.relayer.cancellationGas }
     : { to: target, data: input, gas: gasLimit };
   const { chainId } = sender.relayer.chain.config;
-  const place = { type: 'eip1559', chainId, nonce: Number(nonce), value: 0n } as const;
-  const raw = await sender.account.signTransaction({ ...place, ...call, ...fees });
+  const envelope = { type: 'eip1559', chainId, nonce: Number(nonce), value: 0n } as const;
+  const raw = await sender.account.signTransaction({ ...envelope, ...call, ...fees });
   return { hash: keccak256(raw), raw, cancels, fees };
 }
 
@@ -122,11 +123,11 @@ async function signElsewhere(
   sender: HeldSender,
   transactions: readonly OpenTransaction[],
 ): Promise<void> {
-  const asked = transactions.map(async (transaction) => {
+  const requests = transactions.map(async (transaction) => {
     const { wanted: offer } = transaction;
     if (offer !== null) await askFor({ sender, transaction, offer });
   });
-  await Promise.all(asked);
+  await Promise.all(requests);
 }
 
 /** Broadcasts stored bytes. If a remote signer signs, broadcasts them once it has returned them. */
@@ -162,14 +163,14 @@ export function askElsewhere(sender: HeldSender, transactions: readonly OpenTran
     });
 }
 
-type Asked = Held & { readonly offer: Offer };
+type SigningRequest = Held & { readonly offer: Offer };
 
 /**
  * Deletes a signing request and writes what replaces it.
  * @returns `false` if the request was already replaced.
  */
 function endQuestion(
-  { sender, transaction, offer }: Asked,
+  { sender, transaction, offer }: SigningRequest,
   write: (tx: Tx) => Promise<void>,
 ): Promise<boolean> {
   return inSender(sender, async (tx) => {
@@ -179,23 +180,23 @@ function endQuestion(
   });
 }
 
-async function askFor(asked: Asked): Promise<void> {
-  const { sender, transaction, offer } = asked;
+async function askFor(request: SigningRequest): Promise<void> {
+  const { sender, transaction, offer } = request;
   let attempt: Attempt;
   try {
-    attempt = await sign(asked);
+    attempt = await sign(request);
   } catch (error) {
-    return noteNoSignature(asked, error);
+    return noteNoSignature(request, error);
   }
   failpoint('settlement.signature_given');
-  const isStored = await endQuestion(asked, (tx) =>
+  const isStored = await endQuestion(request, (tx) =>
     insertAttempt(tx, transaction.id, attempt, sender.relayer.clock.now()),
   );
   if (isStored) sender.observe(transaction, { kind: 'signature_stored', attempt, offer });
 }
 
-async function noteNoSignature(asked: Asked, error: unknown) {
-  const { sender, transaction, offer } = asked;
+async function noteNoSignature(request: SigningRequest, error: unknown) {
+  const { sender, transaction, offer } = request;
   const { relayer } = sender;
   const { maxFeePerGasCeiling } = relayer.chain.config;
   const fields = { sender: sender.sender, nonce: transaction.nonce, error: describeError(error) };
@@ -210,7 +211,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
   const fees = bumpFees(offer.fees, relayer.fees ?? offer.fees, maxFeePerGasCeiling);
   const isRefused = error instanceof SignerRefused;
   if (isRefused && error.code === OFFERS_TOO_LITTLE && fees !== null) {
-    return offerAgain(asked, { cancels: offer.cancels, fees }, []);
+    return offerAgain(request, { cancels: offer.cancels, fees }, []);
   }
   // The key was moved behind a signer that allows no factories. The deployment's nonce must not
   // block later ones.
@@ -219,7 +220,7 @@ async function noteNoSignature(asked: Asked, error: unknown) {
     // Bytes that were broadcast may still be mined, so the jobs stay with this transaction until
     // either its bytes or the cancellation is mined.
     const jobs = transaction.attempts.length === 0 ? jobsOf(transaction) : [];
-    return offerAgain(asked, { cancels: true, fees: fees ?? offer.fees }, jobs);
+    return offerAgain(request, { cancels: true, fees: fees ?? offer.fees }, jobs);
   }
   const subject = `sender ${sender.sender}`;
   const alarm = { kind: 'signer_refused', subject, details: { error: fields.error } };
@@ -227,10 +228,14 @@ async function noteNoSignature(asked: Asked, error: unknown) {
 }
 
 /** Replaces the signing request by one for another offer, and queues these jobs again. */
-async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[]): Promise<void> {
-  const { sender, transaction } = asked;
+async function offerAgain(
+  request: SigningRequest,
+  offer: Offer,
+  jobs: readonly Requeued[],
+): Promise<void> {
+  const { sender, transaction } = request;
   // A cancellation may have replaced the signing request. The jobs are then in another transaction.
-  const isStored = await endQuestion(asked, async (tx) => {
+  const isStored = await endQuestion(request, async (tx) => {
     await upsertUnsigned(tx, transaction.id, offer, sender.relayer.clock.now());
     await requeue(tx, jobs);
   });
@@ -246,13 +251,13 @@ async function offerAgain(asked: Asked, offer: Offer, jobs: readonly Requeued[])
  * moved back into this process while a signer's response was still missing.
  * @returns the observation for the transaction.
  */
-export async function storeOffer(asked: Asked, requeued: boolean): Promise<Observation> {
-  const { sender, transaction, offer } = asked;
+export async function storeOffer(request: SigningRequest, requeued: boolean): Promise<Observation> {
+  const { sender, transaction, offer } = request;
   const { relayer } = sender;
   const now = relayer.clock.now();
   const carried = requeued ? jobsOf(transaction) : [];
   const isAsked = sender.signsElsewhere || transaction.wanted !== null;
-  const attempt = isAsked ? null : await sign(asked);
+  const attempt = isAsked ? null : await sign(request);
   await inSender(sender, async (tx) => {
     if (attempt === null) await upsertUnsigned(tx, transaction.id, offer, now);
     else await insertAttempt(tx, transaction.id, attempt, now);

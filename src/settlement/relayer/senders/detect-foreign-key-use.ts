@@ -24,9 +24,9 @@ const TWICE_MS = 30_000;
 async function showUsedNonce(sender: HeldSender, nonce: bigint): Promise<Sighting | null> {
   const { relayer } = sender;
   const head = relayer.head?.number ?? (await relayer.chain.newest()).number;
-  const wanted = { address: sender.address, nonce, head };
+  const expected = { address: sender.address, nonce, head };
   const nodes = independentProviders(relayer.chain.rpc.inOrder());
-  const hashes = await Promise.all(nodes.map((node) => findUsedNonce(node, wanted)));
+  const hashes = await Promise.all(nodes.map((node) => findUsedNonce(node, expected)));
   const at = performance.now();
   const seen = nodes.flatMap(({ host }, index): Sighting[] => {
     const hash = hashes[index] ?? null;

@@ -74,8 +74,8 @@ export async function surestNonce(
   if (reported >= known) return reported;
   await chain.rpc.confirmChain();
   const call = { method: 'eth_getTransactionCount', params: [address, 'latest'] };
-  const asked = chain.rpc.inOrder().map((node) => node.ask([call], { urgent: false }));
-  const nonces = (await Promise.all(asked)).flat().flatMap((reply) => {
+  const replies = chain.rpc.inOrder().map((node) => node.ask([call], { urgent: false }));
+  const nonces = (await Promise.all(replies)).flat().flatMap((reply) => {
     return reply.status === 'answered' ? [BigInt(reply.result as Hex)] : [];
   });
   const highest = nonces.toSorted(compare).at(-1);

@@ -126,8 +126,8 @@ function sent(transaction: OpenTransaction, atBlock: bigint): OpenTransaction {
   assert(isSendable(transaction), 'bytes that must not be sent were sent');
   const { query } = transaction;
   const early = transaction.phase === 'broadcast' ? transaction.early : null;
-  const place = { sentAtBlock: atBlock, seenAtBlock: null };
-  const counted = { overdue: overdueOf(transaction), query, early, ...place };
+  const position = { sentAtBlock: atBlock, seenAtBlock: null };
+  const counted = { overdue: overdueOf(transaction), query, early, ...position };
   return { ...factsOf(transaction), phase: 'broadcast', ...counted };
 }
 

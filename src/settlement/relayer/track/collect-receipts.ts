@@ -27,9 +27,9 @@ import { ancestorOf } from '#settlement/relayer/track/watch-heads.ts';
  */
 export async function collectReceipts(relayer: RelayerState, head: Block): Promise<number> {
   await readFinality(relayer, head);
-  const asked = whomToAsk(relayer, head);
-  if (asked.length === 0) return 0;
-  const answers = await askForReceipts(relayer, asked, head);
+  const requests = whomToAsk(relayer, head);
+  if (requests.length === 0) return 0;
+  const answers = await askForReceipts(relayer, requests, head);
   const mined = await withBlocks(relayer, head, observeFound(answers, head));
   for (const portion of inPortions(mined, ({ transaction }) => transaction.requests.length)) {
     await finish(relayer, await countingNow(relayer, portion, head));
@@ -40,13 +40,13 @@ export async function collectReceipts(relayer: RelayerState, head: Block): Promi
 }
 
 /** A transaction, and the hashes of its broadcasts whose receipts are requested. */
-type Asked = Held & { readonly hashes: readonly Hex[] };
+type ReceiptRequest = Held & { readonly hashes: readonly Hex[] };
 
-function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
+function whomToAsk(relayer: RelayerState, head: Block): ReceiptRequest[] {
   const { confirmations, confirmationsMs } = relayer.chain.config;
   const everything = confirmations > 0 || confirmationsMs > 0;
   const at = { now: nowOf(relayer, head), listed: new Set(head.transactions), everything };
-  return openOf(relayer).flatMap(({ sender, transaction }): Asked[] => {
+  return openOf(relayer).flatMap(({ sender, transaction }): ReceiptRequest[] => {
     const hashes = receiptsToAsk(transaction, at);
     return hashes.length === 0 ? [] : [{ sender, transaction, hashes }];
   });
@@ -55,44 +55,44 @@ function whomToAsk(relayer: RelayerState, head: Block): Asked[] {
 /**
  * `receipt` is `null` if none of the broadcasts is in a block, and `undefined` if that is unknown.
  */
-type Answered = Asked & { readonly receipt: Receipt | null | undefined };
+type Answered = ReceiptRequest & { readonly receipt: Receipt | null | undefined };
 
 async function askForReceipts(
   relayer: RelayerState,
-  wanted: readonly Asked[],
+  requests: readonly ReceiptRequest[],
   head: Block,
 ): Promise<Answered[]> {
   const { chain } = relayer;
   const now = nowOf(relayer, head);
   const early = new Map<Hex, EarlyReceipt>();
-  for (const { sender, transaction, hashes } of wanted) {
+  for (const { sender, transaction, hashes } of requests) {
     const one = earlyReceiptAt(transaction, now);
     if (one !== null && hashes.includes(one.receipt.txHash)) early.set(one.receipt.txHash, one);
     sender.observe(transaction, { kind: 'receipt_asked' }, head);
   }
-  const all = wanted.flatMap(({ hashes }) => hashes);
-  const asked = all.filter((hash) => !early.has(hash));
+  const all = requests.flatMap(({ hashes }) => hashes);
+  const remaining = all.filter((hash) => !early.has(hash));
   const [answers, ...seconds] = await Promise.all([
-    chain.receipts(asked),
-    askSecond(chain, asked),
+    chain.receipts(remaining),
+    askSecond(chain, remaining),
     ...[...early.values()].map(({ second }) => second),
   ]);
-  const answered = new Map(asked.map((hash, index) => [hash, answers[index]]));
+  const answered = new Map(remaining.map((hash, index) => [hash, answers[index]]));
   const receipts = all.map((hash) => early.get(hash)?.receipt ?? answered.get(hash));
   const known = seconds.filter((one) => one !== null);
   const believed = await believe(chain, receipts, { head, seconds: known });
   const byHash = new Map(all.map((hash, index) => [hash, believed[index]]));
-  return wanted.map((one) => {
+  return requests.map((one) => {
     const ofEach = one.hashes.map((hash) => byHash.get(hash));
-    const found = ofEach.find((receipt) => receipt);
-    return { ...one, receipt: found ?? (ofEach.includes(undefined) ? undefined : null) };
+    const mined = ofEach.find((receipt) => receipt);
+    return { ...one, receipt: mined ?? (ofEach.includes(undefined) ? undefined : null) };
   });
 }
 
-type Found = Omit<Mined, 'block' | 'seenAt'>;
+type FoundReceipt = Omit<Mined, 'block' | 'seenAt'>;
 
 /** @returns the transactions with enough confirmations. */
-function observeFound(answers: readonly Answered[], head: Block): Found[] {
+function observeFound(answers: readonly Answered[], head: Block): FoundReceipt[] {
   return answers.flatMap(({ sender, transaction, receipt }) => {
     if (!receipt) return [];
     const { effects } = sender.observe(transaction, { kind: 'receipt', receipt }, head);
@@ -133,14 +133,14 @@ const FINALITY_SHARE = 1 / 3;
 async function withBlocks(
   relayer: RelayerState,
   head: Block,
-  found: readonly Found[],
+  receipts: readonly FoundReceipt[],
 ): Promise<Mined[]> {
   const { chain, recentBlocks, clock, blockTimes } = relayer;
   const intervalMs = blockInterval(blockTimes) ?? chain.config.profile.blockMs ?? SHORT_BLOCK_MS;
   const isFast = intervalMs < SHORT_BLOCK_MS;
   const known = new Map<string, Mined['block']>([[head.hash, head]]);
   const missing = new Set<bigint>();
-  for (const { receipt } of found) {
+  for (const { receipt } of receipts) {
     const recent = ancestorOf(recentBlocks, head, receipt.blockNumber);
     if (recent !== null) known.set(recent.hash, recent);
     if (!known.has(receipt.blockHash)) missing.add(receipt.blockNumber);
@@ -149,7 +149,7 @@ async function withBlocks(
     if (block) known.set(block.hash, block);
   }
   // A block that no node returned is on a fork that is being abandoned. The next poll decides.
-  return found.flatMap(({ sender, transaction, receipt }) => {
+  return receipts.flatMap(({ sender, transaction, receipt }) => {
     const block = known.get(receipt.blockHash);
     if (block === undefined) return [];
     const seenAt = isFast ? (recentBlocks.get(receipt.blockHash)?.seenAt ?? clock.now()) : null;

@@ -34,8 +34,8 @@ export async function watchBlocks(
 ): Promise<void> {
   if (relayer.senders.size === 0) return;
   // Both checks use the same final block, which is read only once.
-  let asked: Promise<bigint> | undefined;
-  const askFinal = () => (asked ??= finalBlock(relayer.chain, head.number));
+  let pending: Promise<bigint> | undefined;
+  const askFinal = () => (pending ??= finalBlock(relayer.chain, head.number));
   await watchFinality(relayer, head, isReorganized, askFinal);
   await watchAnswered(relayer, head, askFinal);
 }
@@ -93,9 +93,9 @@ async function findGone<Row extends { readonly block_number: bigint }>(
   for (let look = 0; look < GONE_LOOKS && gone.length > 0; look++) {
     // A node of another chain has none of our blocks, so the chain id is checked first.
     if (look > 0) await Promise.all([sleep(GONE_LOOK_MS), chain.rpc.confirmChain()]);
-    const found = await chain.blocks(gone.map((row) => row.block_number));
+    const blocks = await chain.blocks(gone.map((row) => row.block_number));
     gone = gone.filter((row, index) => {
-      const block = found[index];
+      const block = blocks[index];
       if (block === undefined) return false;
       if (block !== null) return !holds(block, row);
       // A block above the head no longer exists. Slightly below the head, nodes may still disagree.
