@@ -39,8 +39,8 @@ export function addCellRoutes(app: FastifyInstance, ctx: ApiContext, cells: Cell
   if (cells.others.length === 0) return;
   const onRequest = cellsOnly(cells);
   app.post(`${CELLS_ROOT}/presentations`, { onRequest }, async (request, reply) => {
-    const asked = readPresentation(bodyOf(request));
-    const answer = asked === null ? null : await answerPresentation(ctx, asked);
+    const presentation = readPresentation(bodyOf(request));
+    const answer = presentation === null ? null : await answerPresentation(ctx, presentation);
     return answer === null ? reply.code(400).send() : reply.send(answer);
   });
   app.post(`${CELLS_ROOT}/ends`, { onRequest }, async (request, reply) => {

@@ -42,20 +42,20 @@ export function addCellPeopleRoutes(
   if (cells.others.length === 0) return;
   const options = { onRequest: cellsOnly(cells) };
   app.post(`${CELLS_ROOT}/sign_ins`, options, async (request, reply) => {
-    const asked = bodyOf(request);
-    if (!Value.Check(SignInSchema, asked)) return reply.code(400).send();
-    const { people } = settings[asked.realm];
-    const { realm, email, password, address, user_agent: userAgent } = asked;
+    const input = bodyOf(request);
+    if (!Value.Check(SignInSchema, input)) return reply.code(400).send();
+    const { people } = settings[input.realm];
+    const { realm, email, password, address, user_agent: userAgent } = input;
     const visit = { address, userAgent, now: clock.now() };
     const credentials = { realm, email, password, deviceToken: null, visit };
     const user = await checkPassword(people, credentials);
     return reply.send(isRefusal(user) ? {} : { url: `${people.webUrl}${PAGES[realm]}` });
   });
   app.post(`${CELLS_ROOT}/searches`, options, async (request, reply) => {
-    const asked = bodyOf(request);
-    if (!Value.Check(SearchSchema, asked)) return reply.code(400).send();
+    const input = bodyOf(request);
+    if (!Value.Check(SearchSchema, input)) return reply.code(400).send();
     const { people } = settings.operator;
-    const data = await search(people.db, asked.text, clock.now());
+    const data = await search(people.db, input.text, clock.now());
     return reply.send({ console_url: people.webUrl, data });
   });
   app.post(`${CELLS_ROOT}/waiting`, options, async (_request, reply) => {
@@ -81,7 +81,7 @@ export async function searchOthers(cells: CellSettings, text: string): Promise<o
   const answers = await askOthers(cells, { path: '/searches', body: { text } });
   return answers.flatMap(({ cell, said }) =>
     Value.Check(FoundHereSchema, said)
-      ? said.data.map((found) => ({ ...found, cell, console_url: said.console_url }))
+      ? said.data.map((entry) => ({ ...entry, cell, console_url: said.console_url }))
       : [],
   );
 }

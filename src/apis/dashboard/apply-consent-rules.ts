@@ -96,8 +96,8 @@ export function consenting(people: PeopleDeps, route: PersonRoute): PersonRoute 
   if (rate === 'usual') return { ...route, handle: work };
   const counted = async (request: Request) => {
     const bucket = `staff changes ${request.caller.session?.user_id}`;
-    const asked = { allowance: STAFF_CHANGES, now: request.now };
-    const tooMany = await takeAttempt(people.db, bucket, asked);
+    const input = { allowance: STAFF_CHANGES, now: request.now };
+    const tooMany = await takeAttempt(people.db, bucket, input);
     if (tooMany !== null) return tooMany;
     const answer = await work(request);
     if (!isDone(answer)) await giveBackAttempt(people.db, bucket);

@@ -119,10 +119,10 @@ export async function identify(
   const { accountId, organizationId, mode } = scopeOf(request.path);
   const livemode = mode === 'live';
   const token = cookies.session;
-  const asked = { realm, now, accountId, organizationId, livemode };
-  const found = token === null ? null : await findSession(people, { ...asked, token });
-  const row = found?.row ?? null;
-  const rotated = found?.rotated ?? null;
+  const input = { realm, now, accountId, organizationId, livemode };
+  const session = token === null ? null : await findSession(people, { ...input, token });
+  const row = session?.row ?? null;
+  const rotated = session?.rotated ?? null;
   const tenant = { accountId: accountId ?? '', livemode };
   return {
     realm,
@@ -241,9 +241,9 @@ export function isAccess(text: string | undefined): text is Access {
 export function authorizePerson(
   settings: SurfaceSettings,
   access: Access,
-  asked: { readonly caller: PersonCaller; readonly request: Credentials },
+  input: { readonly caller: PersonCaller; readonly request: Credentials },
 ): Refusal | null {
-  const { caller, request } = asked;
+  const { caller, request } = input;
   if (access === 'public') {
     return comesFromElsewhere(settings, request) ? crossSite() : null;
   }

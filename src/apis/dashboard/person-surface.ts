@@ -59,8 +59,8 @@ export function personSurface(
       if (refused !== null || caller.session === null) return refused;
       const { session, isRealMoney } = caller;
       const isSandbox = settings.people.factorAgeMs === 0;
-      const asked = { session, now: request.now, isRealMoney, isSandbox };
-      return consentRefusal(route, asked);
+      const input = { session, now: request.now, isRealMoney, isSandbox };
+      return consentRefusal(route, input);
     },
     routes: routes.map((route) => consenting(settings.people, withoutSecrets(route))),
   };

@@ -29,15 +29,15 @@ import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 async function findOwn(
   ctx: ApiContext,
   caller: DeviceCaller,
-  wanted: { readonly id: string; readonly address: Hex },
+  filter: { readonly id: string; readonly address: Hex },
 ): Promise<PayLink | Refusal> {
   const { livemode, accountId } = caller.tenant;
-  const number = numberOfId(ctx.keys.id, 'paymentIntent', { livemode, id: wanted.id });
+  const number = numberOfId(ctx.keys.id, 'paymentIntent', { livemode, id: filter.id });
   const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
   const link =
     number === null || chain === undefined
       ? null
-      : await readPayLink(ctx, { number, chain, address: wanted.address, bindsOrder: true });
+      : await readPayLink(ctx, { number, chain, address: filter.address, bindsOrder: true });
   const isOwn =
     link !== null &&
     link.intent.terminal_id === caller.terminalId &&

@@ -48,8 +48,8 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     ],
     timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const asked = refundAskedFor(body);
-      if (isRefusal(asked)) return asked;
+      const request = refundAskedFor(body);
+      if (isRefusal(request)) return request;
       if (!caller.active) return terminalInactive();
       const managerCode = body.manager_code ?? null;
       const { terminalId } = caller;
@@ -62,7 +62,7 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
           idempotency: present(idempotency, 'idempotency key'),
           requestId,
           now,
-          input: { ...asked, metadata: namedCashier(body), source: 'terminal' },
+          input: { ...request, metadata: namedCashier(body), source: 'terminal' },
         }),
       );
     },

@@ -79,7 +79,7 @@ function nextRoute(ctx: ApiContext) {
       if (refusal !== null) return refusal;
       const waitMs = (query.wait ?? 0) * 1000;
       const intent = await terminalPolls(ctx).wait(caller.terminalId, {
-        accept: (found) => found !== undefined,
+        accept: (intent) => intent !== undefined,
         waitMs,
         gone: whenGone(),
       });

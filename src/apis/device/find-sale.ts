@@ -92,13 +92,13 @@ function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuer
  * Finds a sale by its receipt or a refund's receipt: by the printed number or the URL in the QR
  * code.
  */
-async function byReceipt(ctx: ApiContext, asked: SaleAsked, receipt: string) {
+async function byReceipt(ctx: ApiContext, input: SaleAsked, receipt: string) {
   const { db } = ctx;
   const idKey = ctx.keys.id;
-  const { tenant } = asked;
+  const { tenant } = input;
   const typed = receipt.trim();
   const number = typed.toUpperCase();
-  if (NUMBER.test(number)) return byNumber(ctx, asked, number);
+  if (NUMBER.test(number)) return byNumber(ctx, input, number);
   const token = typed.split('/').at(-1) ?? '';
   const settled = findReceipt(idKey, token);
   if (settled?.livemode === tenant.livemode) {
@@ -112,8 +112,8 @@ async function byReceipt(ctx: ApiContext, asked: SaleAsked, receipt: string) {
 async function byOrder({ db }: ApiContext, tenant: Tenant, query: SaleQuery): Promise<Payment[]> {
   const page = { limit: OF_ONE_ORDER, after: null, createdGte: null, createdLt: null };
   const filters = { order_id: query.order_id ?? null };
-  const found = await selectPaymentPage(db, { tenant, filters }, page);
-  return found.filter((payment) => costs(payment, query));
+  const rows = await selectPaymentPage(db, { tenant, filters }, page);
+  return rows.filter((payment) => costs(payment, query));
 }
 
 interface SaleAsked {
@@ -124,18 +124,18 @@ interface SaleAsked {
 }
 
 /** Finds a sale of any of the merchant's tills, for a customer who brings a receipt. */
-export async function findSale(ctx: ApiContext, asked: SaleAsked): Promise<Payment[] | Refusal> {
-  const { tenant, terminalId, query, now } = asked;
+export async function findSale(ctx: ApiContext, input: SaleAsked): Promise<Payment[] | Refusal> {
+  const { tenant, terminalId, query, now } = input;
   const wrong = checkQuery(query);
   if (wrong !== null) return wrong;
   const bucket = `find-sale ${terminalId}`;
   const tooMany = await takeAttempt(ctx.db, bucket, { allowance: MISSES, now });
   if (tooMany !== null) return tooMany;
   const { receipt } = query;
-  const found =
+  const payments =
     receipt === undefined
       ? await byOrder(ctx, tenant, query)
-      : await byReceipt(ctx, asked, receipt);
-  if (found.length > 0) await giveBackAttempt(ctx.db, bucket);
-  return found;
+      : await byReceipt(ctx, input, receipt);
+  if (payments.length > 0) await giveBackAttempt(ctx.db, bucket);
+  return payments;
 }

@@ -68,8 +68,10 @@ export function listDevicePaymentsRoute(ctx: ApiContext) {
     errors: ['cursor_invalid', 'parameter_missing', 'rate_limit_exceeded'],
     handle: async ({ caller: { tenant, terminalId }, query, now }) => {
       if (asksForSale(query)) {
-        const found = await findSale(ctx, { tenant, terminalId, query, now });
-        return isRefusal(found) ? found : answerWith(200, listWithoutPayer(found, ctx.pages));
+        const payments = await findSale(ctx, { tenant, terminalId, query, now });
+        return isRefusal(payments)
+          ? payments
+          : answerWith(200, listWithoutPayer(payments, ctx.pages));
       }
       const list = `payments of ${terminalId}`;
       const pagination = { list, tenant, query, cursorKey: ctx.keys.cursor };

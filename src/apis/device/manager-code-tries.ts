@@ -12,10 +12,10 @@ const WRONG_CODES: Allowance = { attempts: 10, windowMs: HOUR_MS };
 /** Runs `work`. Counts wrong manager codes in a terminal's requests, and refuses after too many. */
 export async function countCodeTries(
   db: Database,
-  asked: { readonly terminalId: string; readonly managerCode: string | null; readonly now: Date },
+  input: { readonly terminalId: string; readonly managerCode: string | null; readonly now: Date },
   work: () => Promise<Answer | Refusal>,
 ): Promise<Answer | Refusal> {
-  const { terminalId, managerCode, now } = asked;
+  const { terminalId, managerCode, now } = input;
   if (managerCode === null) return work();
   const bucket = `manager-code ${terminalId}`;
   const tooMany = await takeAttempt(db, bucket, { allowance: WRONG_CODES, now });

@@ -98,10 +98,10 @@ function previewRoute(ctx: { readonly db: Database }) {
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body, now }) => {
       const { address } = caller;
-      const found = await lookAtPairingCode(ctx.db, { code: body.code, address, now });
-      if (isRefusal(found)) return found;
-      const { merchant_name, by_fresh_factor } = found;
-      return answerWith(200, { ...terminalObject(found), merchant_name, by_fresh_factor });
+      const terminal = await lookAtPairingCode(ctx.db, { code: body.code, address, now });
+      if (isRefusal(terminal)) return terminal;
+      const { merchant_name, by_fresh_factor } = terminal;
+      return answerWith(200, { ...terminalObject(terminal), merchant_name, by_fresh_factor });
     },
   });
 }

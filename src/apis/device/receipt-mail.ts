@@ -59,7 +59,7 @@ const ReceiptMailSchema = Type.Object(
 
 const EXAMPLE = { object: 'receipt_mail', payment: 'pay_000004OmWoCGFZbaeklcjR', remaining: 2 };
 
-interface Asked {
+interface ReceiptRequest {
   readonly caller: DeviceCaller;
   readonly paymentId: string;
   readonly to: string;
@@ -74,7 +74,7 @@ interface Asked {
 async function mailReceipt(
   { pages: receipts, keys: { people: mailKey } }: ApiContext,
   tx: Tx,
-  { caller, paymentId, to, language: wished, now }: Asked,
+  { caller, paymentId, to, language: wished, now }: ReceiptRequest,
 ): Promise<number | Refusal> {
   const payment = await selectPayment(tx, caller.tenant, paymentId);
   if (payment === null) return resourceMissing('payment');

@@ -75,8 +75,8 @@ export function readDeviceRoute(ctx: ApiContext) {
     handle: async ({ caller, now }) => {
       await updateLastSeen(ctx.db, [caller.terminalId], now);
       const row = await selectTerminal(ctx.db, caller.tenant, caller.terminalId);
-      const found = present(row, 'terminal of a device');
-      return answerWith(200, await renderDevice(ctx, caller, found));
+      const terminal = present(row, 'terminal of a device');
+      return answerWith(200, await renderDevice(ctx, caller, terminal));
     },
   });
 }

@@ -74,8 +74,8 @@ export function idempotencyRoutes(ctx: { readonly db: Database }): AnyRoute<Merc
     },
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
-      const wanted = { caller: caller.idempotencySpace, key: params.key ?? '', now };
-      const row = await selectKey(ctx.db, caller.tenant, wanted);
+      const filter = { caller: caller.idempotencySpace, key: params.key ?? '', now };
+      const row = await selectKey(ctx.db, caller.tenant, filter);
       if (row === undefined) return resourceMissing('idempotency key', 'key');
       return answerWith(200, renderKey(row));
     },

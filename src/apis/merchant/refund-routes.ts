@@ -53,15 +53,15 @@ function createRoute(ctx: ApiContext) {
     errors: ['amount_too_large', 'payment_already_refunded', 'service_unavailable'],
     timeLimitMs: REFUND_LIMIT_MS,
     handle: async ({ caller, body, idempotency, requestId, now }) => {
-      const asked = refundAskedFor(body);
-      if (isRefusal(asked)) return asked;
+      const request = refundAskedFor(body);
+      if (isRefusal(request)) return request;
       return createRefund(ctx, {
         tenant: caller.tenant,
         keyHash: caller.merchant.keyHash,
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: { ...asked, source: 'api' },
+        input: { ...request, source: 'api' },
       });
     },
   });
@@ -90,13 +90,13 @@ function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'refunds', tenant, query, cursorKey: ctx.keys.cursor };
-      const wanted = {
+      const filter = {
         tenant,
         paymentId: query.payment ?? null,
         paymentIntentId: query.payment_intent ?? null,
         status: query.status ?? null,
       };
-      const read = (page: Page) => selectRefundPage(ctx.db, wanted, page);
+      const read = (page: Page) => selectRefundPage(ctx.db, filter, page);
       return answerList(pagination, read, (one) => renderRefund(one, ctx.pages));
     },
   });

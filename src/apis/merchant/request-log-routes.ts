@@ -88,9 +88,9 @@ export function requestLogRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
     handle: async ({ caller: { tenant }, query }) => {
       const { limit = DEFAULT_PAGE_SIZE, cursor } = query;
       const pagination = { list: 'request_log', tenant, query, cursorKey: ctx.keys.cursor };
-      const place = cursor === undefined ? null : openCursor(pagination, cursor);
-      if (isRefusal(place)) return place;
-      const id = place?.toString() ?? null;
+      const position = cursor === undefined ? null : openCursor(pagination, cursor);
+      if (isRefusal(position)) return position;
+      const id = position?.toString() ?? null;
       const created = id === null ? null : idTime('request', id);
       if (id !== null && created === null) return cursorInvalid();
       const filters = {

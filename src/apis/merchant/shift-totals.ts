@@ -199,10 +199,10 @@ export async function answerTotals(
   const span = readSpan({ ...request, now }, timeZone);
   if (isRefusal(span)) return span;
   const { from, to, since, until, isShift } = span;
-  const wanted = { tenant, terminalId, since, until };
-  const rows = byCashier(await selectTotals(db, wanted));
-  const sold = await selectSoldLines(db, wanted);
-  const paidOut = await selectPaidOut(db, wanted);
+  const input = { tenant, terminalId, since, until };
+  const rows = byCashier(await selectTotals(db, input));
+  const sold = await selectSoldLines(db, input);
+  const paidOut = await selectPaidOut(db, input);
   if (query.format === 'csv') {
     const mode = tenant.livemode ? 'live' : 'test';
     const file = [...rows.map(cashierView), ...lineRows(sold, paidOut)];
@@ -223,7 +223,7 @@ export async function answerTotals(
     taxes: sumTaxes(sold),
     discounts: sumDiscounts(sold),
     payouts: payoutsView(paidOut),
-    offline: offlineView(await selectOfflineFigures(db, wanted)),
+    offline: offlineView(await selectOfflineFigures(db, input)),
   });
 }
 

@@ -47,8 +47,8 @@ const MAX_SETS = 1_000;
 
 export function readTypes(text: string | undefined): ReadonlySet<string> | null | Refusal {
   if (text === undefined) return null;
-  const wanted = text.split(',').map((one) => one.trim());
-  const strange = wanted.find(
+  const patterns = text.split(',').map((one) => one.trim());
+  const strange = patterns.find(
     (one) => !EVENT_FAMILIES.includes(one) && !(EVENT_TYPES as readonly string[]).includes(one),
   );
   if (strange !== undefined) {
@@ -60,7 +60,7 @@ export function readTypes(text: string | undefined): ReadonlySet<string> | null 
     );
   }
   const types = EVENT_TYPES.filter(
-    (type) => wanted.includes(type) || wanted.includes(familyOf(type)),
+    (type) => patterns.includes(type) || patterns.includes(familyOf(type)),
   );
   const known = sets.get(types.join());
   if (known !== undefined) return known;

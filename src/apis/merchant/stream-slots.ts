@@ -49,9 +49,9 @@ export function createStreamSlots(
   };
   return {
     take: async (keyId) => {
-      const wanted = { keyId, slots: most, holdMs: HOLD_MS };
+      const input = { keyId, slots: most, holdMs: HOLD_MS };
       for (;;) {
-        const slot = await takeStreamSlot(db, wanted);
+        const slot = await takeStreamSlot(db, input);
         if (slot !== undefined) {
           const mine = { keyId, slot };
           held.add(mine);
@@ -59,7 +59,7 @@ export function createStreamSlots(
           return () => free(mine);
         }
         // Either another process took the chosen slot first, so try again, or all slots are in use.
-        if ((await countStreamSlots(db, wanted)) >= most) return null;
+        if ((await countStreamSlots(db, input)) >= most) return null;
       }
     },
   };

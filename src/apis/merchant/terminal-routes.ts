@@ -28,8 +28,8 @@ function listTerminalsRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
-      const wanted = { tenant, status: query.status ?? null };
-      const read = (page: Page) => selectTerminalPage(ctx.db, wanted, page);
+      const filter = { tenant, status: query.status ?? null };
+      const read = (page: Page) => selectTerminalPage(ctx.db, filter, page);
       return answerList(pagination, read, terminalObject);
     },
   });

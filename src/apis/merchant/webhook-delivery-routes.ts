@@ -60,8 +60,8 @@ function listRoute(ctx: ApiContext) {
       if ((await selectEndpoint(ctx.db, tenant, endpointId)) === undefined) {
         return resourceMissing('webhook endpoint');
       }
-      const wanted = { endpointId, status: query.status ?? null };
-      const rows = await selectDeliveries(ctx.db, wanted, page);
+      const filter = { endpointId, status: query.status ?? null };
+      const rows = await selectDeliveries(ctx.db, filter, page);
       const placed = rows.map((row) => ({
         row,
         created: row.event_created,

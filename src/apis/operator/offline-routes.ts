@@ -36,8 +36,8 @@ const RuleBody = Type.Object({
 });
 
 function livemodeOf(network: string | undefined): boolean | Refusal {
-  const found = [false, true].find((livemode) => networkOf(livemode) === network);
-  return found ?? resourceMissing('network', 'network');
+  const mode = [false, true].find((livemode) => networkOf(livemode) === network);
+  return mode ?? resourceMissing('network', 'network');
 }
 
 function shown({ allowed, per_payment: cap }: OfflineRule) {

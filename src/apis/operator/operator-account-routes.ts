@@ -27,7 +27,7 @@ const SearchQuery = Type.Object({
   limit: limitParameter,
 });
 
-const Found = Type.Object({
+const FoundAccount = Type.Object({
   id: idOf('acct_', 'account'),
   name: textOut('The name of the account.'),
   status: oneOf(['active', 'disabled'] as const, 'disabled: the account cannot be used.'),
@@ -46,7 +46,7 @@ function searchRoute({ db }: ApiContext) {
     description: 'Send the id of the last one as `before` for the next page.',
     access: 'operator',
     query: SearchQuery,
-    response: listed(Found, 'One page of accounts.'),
+    response: listed(FoundAccount, 'One page of accounts.'),
     handle: async ({ query }) => {
       const data = await searchAccounts(db, {
         text: query.text ?? null,
@@ -129,8 +129,8 @@ function statusRoute(
         if (account === undefined) return accountMissing();
         if (account.status === wish.status) return null;
         const kind = `${wish.verb}_account` as const;
-        const asked = { kind, livemode: true, subject, payload: {}, reason };
-        return propose(tx, asked, byOf(ctx, request));
+        const proposal = { kind, livemode: true, subject, payload: {}, reason };
+        return propose(tx, proposal, byOf(ctx, request));
       });
       if (made !== null && isRefusal(made)) return made;
       const { status } = present(await selectAccount(ctx.db, subject), 'account');

@@ -18,7 +18,7 @@ export interface OperatorParts {
   /** Requests to the other cells; undefined in a network of one cell. */
   readonly cells?: {
     /** Searches the other cells for this text, and returns the results. */
-    readonly search: (wanted: string) => Promise<object[]>;
+    readonly search: (text: string) => Promise<object[]>;
     /** Returns the work that waits in each of the other cells. */
     readonly others: () => Promise<OtherCell[]>;
   };

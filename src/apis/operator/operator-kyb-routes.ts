@@ -62,8 +62,8 @@ const StaffKybSchema = Type.Object(
 async function staffView(db: Database, accountId: string, now: Date): Promise<object | null> {
   const view = await kybView(db, accountId);
   if (view === null) return null;
-  const wanted = { kind: 'approve_account', livemode: true, subject: accountId, now } as const;
-  const open = await selectOpenProposal(db, wanted);
+  const filter = { kind: 'approve_account', livemode: true, subject: accountId, now } as const;
+  const open = await selectOpenProposal(db, filter);
   return { ...view, proposal: open?.id ?? null, asked_by: open?.proposed_by_email ?? null };
 }
 
@@ -101,9 +101,9 @@ function documentRoute({ db, keys }: ApiContext) {
     sends: DOCUMENT_TYPES,
     errors: ['resource_missing'],
     handle: async ({ params }) => {
-      const wanted = { accountId: params.account ?? '', id: params.id ?? '' };
-      const found = await readDocument(db, { ...wanted, secretKey: keys.people });
-      return isRefusal(found) ? found : fileAnswer(found.row, found.bytes);
+      const filter = { accountId: params.account ?? '', id: params.id ?? '' };
+      const document = await readDocument(db, { ...filter, secretKey: keys.people });
+      return isRefusal(document) ? document : fileAnswer(document.row, document.bytes);
     },
   });
 }

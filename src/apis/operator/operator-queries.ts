@@ -13,7 +13,7 @@ export type FoundAccountRow = Row<typeof FOUND>;
 /** Finds accounts by ID, by a member's email address, or by the start of the name; newest first. */
 export async function searchAccounts(
   sql: Sql,
-  wanted: { readonly text: string | null; readonly before: string | null; readonly limit: number },
+  filter: { readonly text: string | null; readonly before: string | null; readonly limit: number },
 ): Promise<FoundAccountRow[]> {
   return sql.query(
     `select ${FOUND} from accounts a
@@ -22,7 +22,7 @@ export async function searchAccounts(
          select m.account_id from account_rights m join users u on u.id = m.user_id
          where u.realm = 'merchant' and u.email = lower($1)))
      order by id desc limit $3`,
-    [wanted.text, wanted.before ?? BEHIND_ALL_IDS, wanted.limit],
+    [filter.text, filter.before ?? BEHIND_ALL_IDS, filter.limit],
   );
 }
 

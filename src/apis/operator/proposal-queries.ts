@@ -50,13 +50,13 @@ const FROM = `operator_proposals p join users u on u.id = p.proposed_by
 /** Returns the open, unexpired proposal about the same subject; undefined if there is none. */
 export async function selectOpenProposal(
   sql: Sql,
-  wanted: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },
+  filter: Pick<ProposalRow, 'kind' | 'livemode' | 'subject'> & { readonly now: Date },
 ): Promise<ProposalRow | undefined> {
   const rows = await sql.query<ProposalRow>(
     `select ${COLUMNS} from ${FROM}
      where p.status = 'open' and p.kind = $1 and p.livemode = $2 and p.subject = $3
        and p.expires_at > $4`,
-    [wanted.kind, wanted.livemode, wanted.subject, wanted.now],
+    [filter.kind, filter.livemode, filter.subject, filter.now],
   );
   return rows[0];
 }
@@ -73,7 +73,7 @@ export async function lockProposal(tx: Tx, id: string): Promise<ProposalRow | un
 
 export async function selectProposals(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly open: boolean;
     readonly before: string | null;
     readonly limit: number;
@@ -85,7 +85,7 @@ export async function selectProposals(
      where p.id < $1
        and (not $2 or (p.status = 'open' and p.expires_at > $3))
      order by p.id desc limit $4`,
-    [wanted.before ?? BEHIND_ALL_IDS, wanted.open, wanted.now, wanted.limit],
+    [filter.before ?? BEHIND_ALL_IDS, filter.open, filter.now, filter.limit],
   );
 }
 
@@ -108,7 +108,7 @@ export async function decideProposal(
  */
 export async function lockWorksAlone(
   tx: Tx,
-  wanted: { readonly userId: string; readonly since: Date; readonly inSandbox: boolean },
+  filter: { readonly userId: string; readonly since: Date; readonly inSandbox: boolean },
 ): Promise<boolean> {
   await tx.query(`select pg_advisory_xact_lock(hashtext('operator proposals'))`);
   const rows = await tx.query<{ alone: boolean }>(
@@ -122,7 +122,7 @@ export async function lockWorksAlone(
          and actor ->> 'type' = 'operator'
          and action in ('operator.disabled', 'operator.role_changed')
      ) as alone`,
-    [wanted.userId, wanted.since, wanted.inSandbox],
+    [filter.userId, filter.since, filter.inSandbox],
   );
   return rows[0]?.alone ?? false;
 }

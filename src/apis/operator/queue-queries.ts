@@ -54,13 +54,13 @@ export async function selectQueueEntries(sql: Sql, queue: QueueName): Promise<Qu
 /** Returns jobs of one kind and status on one chain, the oldest first. */
 export async function selectWaitingRequests(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly livemode: boolean;
     readonly kind: string;
     readonly status: 'queued' | 'submitted' | 'answered';
   },
 ): Promise<QueueEntryRow[]> {
-  const { livemode, kind, status } = wanted;
+  const { livemode, kind, status } = filter;
   const statuses = status === 'answered' ? ['succeeded', 'failed'] : [status];
   return sql.query(
     `select r.subject_id as id, coalesce(i.id, p.payment_intent_id) as payment_intent,

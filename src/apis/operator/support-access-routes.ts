@@ -107,9 +107,9 @@ function readRoute(ctx: ApiContext) {
         selectIntent(db, tenant, id),
         selectAccount(db, auditLog),
       ]);
-      const found = asOf(present(intent, 'payment intent'), now);
+      const current = asOf(present(intent, 'payment intent'), now);
       const view = await readSupportView(ctx, {
-        intent: found,
+        intent: current,
         account: present(account, 'account'),
         now,
       });

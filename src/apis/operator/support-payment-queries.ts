@@ -61,7 +61,7 @@ export interface ChainRequestRow {
 /** Returns the jobs of an intent and of its refunds, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly intentId: string;
     readonly paymentId: string | null;
     readonly livemode: boolean;
@@ -89,6 +89,6 @@ export async function selectChainRequests(
        from chain_attempts a where a.transaction_id = t.id
      ) s on true
      order by r.id`,
-    [wanted.intentId, wanted.livemode, wanted.number, wanted.paymentId],
+    [filter.intentId, filter.livemode, filter.number, filter.paymentId],
   );
 }

@@ -162,14 +162,14 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
 /** Returns everything about a payment, and the reasons for its state. */
 export async function readSupportView(
   ctx: ApiContext,
-  asked: {
+  input: {
     readonly intent: PaymentIntent;
     readonly account: AccountRow;
     readonly now: Date;
   },
 ) {
   const { db, readiness, pages: receipts } = ctx;
-  const { intent, account, now } = asked;
+  const { intent, account, now } = input;
   const tenant = tenantOf(intent);
   const { payment, refunds } = await readMoney(db, intent);
   const ids = [intent.id, ...(payment === null ? [] : [payment.id])];

@@ -49,19 +49,17 @@ const SearchQuery = Type.Object({
  * Finds the intents that a text may identify. If the text has several possible formats, searches
  * for each.
  */
-async function intentsMeant(sql: Sql, wanted: string, payers: readonly OperatorPayerRow[]) {
-  if (/^0x[0-9a-f]{64}$/i.test(wanted)) {
-    return selectIntentsByTransaction(sql, wanted.toLowerCase());
+async function intentsMeant(sql: Sql, text: string, payers: readonly OperatorPayerRow[]) {
+  if (/^0x[0-9a-f]{64}$/i.test(text)) {
+    return selectIntentsByTransaction(sql, text.toLowerCase());
   }
   if (payers.length > 0) {
     return (await Promise.all(payers.map(({ id }) => selectIntentsOfPayer(sql, id)))).flat();
   }
-  if (/^(pi|pay|re)_/.test(wanted)) return selectIntentsById(sql, wanted);
+  if (/^(pi|pay|re)_/.test(text)) return selectIntentsById(sql, text);
   const [ofOrder, ofReceipt] = await Promise.all([
-    /^[A-Za-z0-9_-]{1,8}$/.test(wanted) ? selectIntentsByOrder(sql, wanted) : [],
-    /^[2-9A-Za-z]{5}-[1-9]\d*$/.test(wanted)
-      ? selectIntentsByReceipt(sql, wanted.toUpperCase())
-      : [],
+    /^[A-Za-z0-9_-]{1,8}$/.test(text) ? selectIntentsByOrder(sql, text) : [],
+    /^[2-9A-Za-z]{5}-[1-9]\d*$/.test(text) ? selectIntentsByReceipt(sql, text.toUpperCase()) : [],
   ]);
   return [...ofOrder, ...ofReceipt];
 }
@@ -97,11 +95,11 @@ function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPaye
 }
 
 /** Searches this cell alone. */
-export async function search(sql: Sql, wanted: string, now: Date): Promise<object[]> {
-  const payers = await searchPayers(sql, wanted);
+export async function search(sql: Sql, text: string, now: Date): Promise<object[]> {
+  const payers = await searchPayers(sql, text);
   const [intentIds, accountIds] = await Promise.all([
-    intentsMeant(sql, wanted, payers),
-    selectAccountIds(sql, wanted),
+    intentsMeant(sql, text, payers),
+    selectAccountIds(sql, text),
   ]);
   const intents = (await selectIntents(sql, [...new Set(intentIds)]))
     .map((intent) => asOf(intent, now))
@@ -110,12 +108,12 @@ export async function search(sql: Sql, wanted: string, now: Date): Promise<objec
   const owners = intents.map((intent) => intent.account_id);
   const accounts = await selectNamedAccounts(sql, [...owners, ...accountIds]);
   const named = new Map(accounts.map((one) => [one.id, one]));
-  const found = [
+  const results = [
     ...payers.map(payerFound),
     ...accounts.filter(({ id }) => accountIds.includes(id)).map(accountFound),
     ...intents.map((intent) => intentFound(intent, named)),
   ];
-  return found.map((one) => ({ cell: null, console_url: null, ...one }));
+  return results.map((one) => ({ cell: null, console_url: null, ...one }));
 }
 
 /**
@@ -138,8 +136,8 @@ export function supportSearchRoute({ db }: ApiContext, { cells }: OperatorParts)
     query: SearchQuery,
     response: listed(FoundSchema, 'The results, the newest payments first.'),
     handle: async ({ query, now }) => {
-      const wanted = query.text.trim();
-      const [own, others] = await Promise.all([search(db, wanted, now), cells?.search(wanted)]);
+      const text = query.text.trim();
+      const [own, others] = await Promise.all([search(db, text, now), cells?.search(text)]);
       return answerWith(200, { object: 'list', data: [...own, ...(others ?? [])] });
     },
   });

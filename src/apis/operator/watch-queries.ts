@@ -13,13 +13,13 @@ export type OpenAlarmRow = Row<typeof ALARM>;
 /** Returns the open alarms, newest first. */
 export async function selectAlarms(
   sql: Sql,
-  wanted: { readonly before: string | null; readonly limit: number },
+  filter: { readonly before: string | null; readonly limit: number },
 ): Promise<OpenAlarmRow[]> {
   return sql.query(
     `select ${ALARM} from chain_alarms
      where resolved_at is null and id < $1
      order by id desc limit $2`,
-    [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
+    [filter.before ?? BEHIND_ALL_NUMBERS, filter.limit],
   );
 }
 
@@ -52,12 +52,12 @@ export type DifferenceRow = Row<typeof reconciliationDifferences>;
 /** Returns the unresolved differences, accepted or not, newest first. */
 export async function selectOpenDifferences(
   sql: Sql,
-  wanted: { readonly before: string | null; readonly limit: number },
+  filter: { readonly before: string | null; readonly limit: number },
 ): Promise<DifferenceRow[]> {
   return reconciliationDifferences.list(
     sql,
     'where resolved_at is null and id < $1 order by id desc limit $2',
-    [wanted.before ?? BEHIND_ALL_NUMBERS, wanted.limit],
+    [filter.before ?? BEHIND_ALL_NUMBERS, filter.limit],
   );
 }
 

@@ -16,17 +16,17 @@ export async function selectLookOfIntent(sql: Sql, intentId: string): Promise<Me
 /** Reads the look of the merchant on a receipt. The receipt is a payment's or a refund's. */
 export async function selectLookOfReceipt(
   sql: Sql,
-  wanted: { readonly livemode: boolean } & (
+  filter: { readonly livemode: boolean } & (
     | { readonly number: bigint }
     | { readonly refundId: string }
   ),
 ): Promise<MerchantLook | null> {
-  if ('number' in wanted) {
+  if ('number' in filter) {
     const where = 'o.livemode = $1 and o.settlement_number = $2';
-    return lookOf(sql, { table: 'payments', where }, [wanted.livemode, wanted.number]);
+    return lookOf(sql, { table: 'payments', where }, [filter.livemode, filter.number]);
   }
   const where = 'o.livemode = $1 and o.id = $2';
-  return lookOf(sql, { table: 'refunds', where }, [wanted.livemode, wanted.refundId]);
+  return lookOf(sql, { table: 'refunds', where }, [filter.livemode, filter.refundId]);
 }
 
 async function lookOf(

@@ -30,9 +30,9 @@ export function referenceOf({ keys: { id: idKey } }: ApiContext, link: PayLink):
 function readBy(
   ctx: ApiContext,
   { livemode }: TaggedTerminal,
-  wanted: { readonly number: bigint | null; readonly address: Hex | null },
+  filter: { readonly number: bigint | null; readonly address: Hex | null },
 ): Promise<PayLink | null> {
-  const { number, address } = wanted;
+  const { number, address } = filter;
   const chain = ctx.chains.find(({ config }) => config.livemode === livemode);
   if (number === null || chain === undefined) return Promise.resolve(null);
   return readPayLink(ctx, { number, chain, address, bindsOrder: false });
@@ -42,9 +42,9 @@ function readBy(
 export async function findTagPayment(
   ctx: ApiContext,
   terminal: TaggedTerminal,
-  wanted: { readonly reference: string; readonly address: Hex | null },
+  filter: { readonly reference: string; readonly address: Hex | null },
 ): Promise<PayLink | Refusal> {
-  const { reference: id, address } = wanted;
+  const { reference: id, address } = filter;
   const number = numberOfId(ctx.keys.id, 'tagPayment', { livemode: terminal.livemode, id });
   const link = await readBy(ctx, terminal, { number, address });
   const isHere = link !== null && link.intent.terminal_id === terminal.id;
@@ -62,7 +62,7 @@ export async function awaitTagPayment(
 ): Promise<PayLink | null> {
   const { address, waitMs, gone } = waiting;
   const takesPayments = terminal.status === 'active' && terminal.account_status === 'active';
-  const accept = (found: PaymentIntent | undefined) => takesPayments && found !== undefined;
+  const accept = (intent: PaymentIntent | undefined) => takesPayments && intent !== undefined;
   const intent = await terminalPolls(ctx).wait(terminal.id, { accept, waitMs, gone });
   if (intent === undefined || !takesPayments) return null;
   const { livemode } = terminal;

@@ -128,11 +128,11 @@ export async function readReceipt(
   { db, pages: receipts, chains, keys: { id: idKey }, outside: { publicNode } }: ApiContext,
   token: string,
 ): Promise<ShownReceipt | null> {
-  const wanted = findReceipt(idKey, token);
-  const receipt = wanted && (await selectReceipt(db, wanted));
-  if (wanted === null || receipt === null) return null;
-  const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
-  const rpcUrl = publicNode(networkOf(wanted.livemode));
+  const filter = findReceipt(idKey, token);
+  const receipt = filter && (await selectReceipt(db, filter));
+  if (filter === null || receipt === null) return null;
+  const chain = chains.find(({ config }) => config.livemode === filter.livemode);
+  const rpcUrl = publicNode(networkOf(filter.livemode));
   return renderReceipt(receipt, { chain: chain?.config, rpcUrl, receipts });
 }
 

@@ -69,12 +69,12 @@ function edgesOf(part: string, { left, room }: { left: number; room: number }): 
     const { glyphs, positions } = font.layout(text);
     glyphs.forEach((glyph, at) => {
       const { xAdvance = 0, xOffset = 0, yOffset = 0 } = positions[at] ?? {};
-      const place = ({ x, y }: Point): Point => ({
+      const shifted = ({ x, y }: Point): Point => ({
         x: pen + (x + xOffset) * scale,
         y: BASELINE - (y + yOffset) * scale,
       });
       for (const { from, to } of outline(glyph.path.commands)) {
-        edges.push({ from: place(from), to: place(to) });
+        edges.push({ from: shifted(from), to: shifted(to) });
       }
       pen += xAdvance * scale;
     });

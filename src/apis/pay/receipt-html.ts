@@ -40,14 +40,14 @@ function list(kind: string, lines: readonly ReceiptLine[]): string {
 function qr(url: string, { html }: Writer): string {
   const { data, size } = encode(url, { ecc: 'M', border: 2 });
   const runs = data.flatMap((cells, y) => {
-    const found: string[] = [];
+    const runs: string[] = [];
     for (let x = 0; x < size; x++) {
       if (cells[x] !== true || cells[x - 1] === true) continue;
       let end = x;
       while (cells[end] === true) end++;
-      found.push(`M${x} ${y}h${end - x}`);
+      runs.push(`M${x} ${y}h${end - x}`);
     }
-    return found;
+    return runs;
   });
   return (
     `<svg class="printed qr" viewBox="0 -.5 ${size} ${size}" role="img" ` +

@@ -93,8 +93,8 @@ export function fiscalLines(fiscal: Fiscal | null, { text }: Writer): ReceiptLin
 export function sellerOf(merchant: MerchantOnReceipt, { isolated }: Writer): string[] {
   const { legal_name, address, tax_number, location } = merchant;
   const number = tax_number ? isolated('receipt.tax_number', { number: tax_number }) : null;
-  const place = location && [location.name, location.address].filter((line) => line !== address);
-  const given = [legal_name, address, ...(place ?? [])].flatMap((line) =>
+  const lines = location && [location.name, location.address].filter((line) => line !== address);
+  const given = [legal_name, address, ...(lines ?? [])].flatMap((line) =>
     line ? [named(line)] : [],
   );
   return number === null ? given : [...given, number];

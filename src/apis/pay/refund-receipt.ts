@@ -108,9 +108,9 @@ export async function readRefundSlip(
   token: string,
   writer: Writer,
 ): Promise<Slip | null> {
-  const wanted = findRefundReceipt(receipts.idKey, token);
-  const refund = wanted && (await selectRefundReceipt(db, wanted));
-  if (wanted === null || refund === null) return null;
-  const chain = chains.find(({ config }) => config.livemode === wanted.livemode);
+  const filter = findRefundReceipt(receipts.idKey, token);
+  const refund = filter && (await selectRefundReceipt(db, filter));
+  if (filter === null || refund === null) return null;
+  const chain = chains.find(({ config }) => config.livemode === filter.livemode);
   return slipOf(renderRefundReceipt(refund, receipts, chain?.config.explorerUrl ?? null), writer);
 }

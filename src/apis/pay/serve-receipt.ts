@@ -57,8 +57,8 @@ function widthOf(query: unknown): TextWidth | null {
 }
 
 function sendRefusal(reply: FastifyReply, refusal: Refusal, docsUrl: string): FastifyReply {
-  const asked = { requestId: newId('request', new Date()), docsUrl };
-  const { status, body } = answerRefusal(refusal, asked);
+  const request = { requestId: newId('request', new Date()), docsUrl };
+  const { status, body } = answerRefusal(refusal, request);
   return reply.code(status).type('application/json; charset=utf-8').send(body);
 }
 
@@ -96,13 +96,13 @@ function sendMissing(
   return reply.type('text/html; charset=utf-8').send(fillPage(html, noReceiptPage(writer)));
 }
 
-interface Found {
+interface Receipt {
   readonly slip: Slip;
   /** URL of a node that browsers may call; `null` if there is none. */
   readonly node: string | null;
 }
 
-async function find(ctx: ApiContext, token: string, writer: Writer): Promise<Found | null> {
+async function find(ctx: ApiContext, token: string, writer: Writer): Promise<Receipt | null> {
   const receipt = await readReceipt(ctx, token);
   if (receipt !== null) return { slip: slipOf(receipt, writer), node: receipt.proof.rpc_url };
   const refund = await readRefundSlip(ctx, token, writer);
@@ -176,13 +176,13 @@ export function createReceiptGate(ctx: ApiContext) {
     const look = await lookOf(ctx, token);
     const { html, language } = pageFor(look?.language ?? null);
     const writer = writerFor(language);
-    const found = await find(ctx, token, writer);
+    const receipt = await find(ctx, token, writer);
     const webUrl = ctx.pages.webUrl();
     const width = widthOf(request.query);
-    if (found === null) {
+    if (receipt === null) {
       return sendMissing(reply, form, { html, writer, webUrl, width: width ?? 48 });
     }
-    const { slip } = found;
+    const { slip } = receipt;
     const url = `${webUrl}/receipts/${token}`;
     switch (form) {
       case 'pdf':
@@ -199,7 +199,7 @@ export function createReceiptGate(ctx: ApiContext) {
       case 'html': {
         const { hasPdf } = await import('#apis/pay/receipt-pdf.ts');
         const pdf = hasPdf(slip) ? `${token}.pdf?lang=${language}` : null;
-        const page = receiptPage(slip, { url, node: fromPage(found.node, webUrl), pdf });
+        const page = receiptPage(slip, { url, node: fromPage(receipt.node, webUrl), pdf });
         const branded = withBrand(html, look?.style ?? null);
         return reply.type('text/html; charset=utf-8').send(fillPage(branded, page));
       }

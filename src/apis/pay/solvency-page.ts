@@ -24,13 +24,13 @@ function fact(name: string, value: string): string {
  * Returns the contract's ID on the page: the network's name for its current contract, and a number
  * after it for earlier ones.
  */
-function idOf(one: NetworkSolvency, place: number): string {
-  return place === 0 ? one.network : `${one.network}-${place}`;
+function idOf(one: NetworkSolvency, index: number): string {
+  return index === 0 ? one.network : `${one.network}-${index}`;
 }
 
-function section(one: NetworkSolvency, place: number, node: string | null): string {
-  const id = idOf(one, place);
-  const name = place === 0 ? NAMES[one.network] : `${NAMES[one.network]}, a former contract`;
+function section(one: NetworkSolvency, index: number, node: string | null): string {
+  const id = idOf(one, index);
+  const name = index === 0 ? NAMES[one.network] : `${NAMES[one.network]}, a former contract`;
   const asks = node === null ? '' : ` data-node="${escapeHtml(node)}"`;
   return `<section id="${id}" aria-labelledby="${id}-title">
 <h2 id="${id}-title">${name}</h2>

@@ -56,16 +56,16 @@ interface Named {
   readonly Params: { readonly device: string; readonly type: string; readonly serial: string };
   readonly Querystring: { readonly passesUpdatedSince?: string };
 }
-type Asked = FastifyRequest<Named>;
+type PassRequest = FastifyRequest<Named>;
 
-function isOwner({ keys: { id: idKey } }: ApiContext, request: Asked): boolean {
+function isOwner({ keys: { id: idKey } }: ApiContext, request: PassRequest): boolean {
   const shown = /^ApplePass (.+)$/.exec(request.headers.authorization ?? '')?.[1] ?? '';
   const { serial } = request.params;
   const token = Buffer.from(applePassToken(idKey, serial));
   return isId('pass', serial) && equalInConstantTime(Buffer.from(shown), token);
 }
 
-function bodyOf(request: Asked): Record<string, unknown> {
+function bodyOf(request: PassRequest): Record<string, unknown> {
   try {
     const parsed: unknown = JSON.parse(String(request.body));
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
@@ -76,7 +76,7 @@ function bodyOf(request: Asked): Record<string, unknown> {
 
 const answer = (reply: FastifyReply, status: number) => reply.code(status).send();
 
-async function register(ctx: ApiContext, request: Asked): Promise<number> {
+async function register(ctx: ApiContext, request: PassRequest): Promise<number> {
   const { device, serial: passId } = request.params;
   const { pushToken } = bodyOf(request);
   if (!DEVICE.test(device) || typeof pushToken !== 'string' || !PUSH_TOKEN.test(pushToken)) {
@@ -92,7 +92,7 @@ async function register(ctx: ApiContext, request: Asked): Promise<number> {
  * Sends only the serial numbers of changed passes, so that a caller who knows a device's ID learns
  * neither credentials nor names.
  */
-async function listChanged(ctx: ApiContext, request: Asked, reply: FastifyReply) {
+async function listChanged(ctx: ApiContext, request: PassRequest, reply: FastifyReply) {
   const since = Number(request.query.passesUpdatedSince ?? Number.NaN);
   const from = new Date(since);
   const isTime = !Number.isNaN(from.getTime());
@@ -106,12 +106,12 @@ async function listChanged(ctx: ApiContext, request: Asked, reply: FastifyReply)
 }
 
 /** True if the pass has not changed since the phone fetched it. HTTP dates have whole seconds. */
-function isUnchanged(request: Asked, changedAt: Date): boolean {
+function isUnchanged(request: PassRequest, changedAt: Date): boolean {
   const known = Date.parse(request.headers['if-modified-since'] ?? '');
   return Math.floor(changedAt.getTime() / 1000) * 1000 <= known;
 }
 
-async function sendPass(ctx: ApiContext, request: Asked, reply: FastifyReply) {
+async function sendPass(ctx: ApiContext, request: PassRequest, reply: FastifyReply) {
   const passId = request.params.serial;
   const {
     db,
@@ -119,19 +119,19 @@ async function sendPass(ctx: ApiContext, request: Asked, reply: FastifyReply) {
   } = ctx;
   const webUrl = ctx.pages.webUrl();
   const walletUrl = `${webUrl}/wallet`;
-  const found = await readShownPass(db, { passId, wallet: 'apple', cardKey, walletUrl });
+  const pass = await readShownPass(db, { passId, wallet: 'apple', cardKey, walletUrl });
   const apple = ctx.outside.passFiles.apple;
-  if (found === undefined || apple == null) return answer(reply, 404);
-  if (isUnchanged(request, found.changedAt)) return answer(reply, 304);
-  const file = await apple.make(found.pass, appleUpdates(ctx.pages, passId));
+  if (pass === undefined || apple == null) return answer(reply, 404);
+  if (isUnchanged(request, pass.changedAt)) return answer(reply, 304);
+  const file = await apple.make(pass.pass, appleUpdates(ctx.pages, passId));
   return reply
-    .header('Last-Modified', found.changedAt.toUTCString())
+    .header('Last-Modified', pass.changedAt.toUTCString())
     .header('X-Content-Type-Options', 'nosniff')
     .type(PKPASS)
     .send(file);
 }
 
-function takeLogs(ctx: ApiContext, request: Asked): number {
+function takeLogs(ctx: ApiContext, request: PassRequest): number {
   const { logs } = bodyOf(request);
   if (!Array.isArray(logs)) return 400;
   for (const line of logs.slice(0, MAX_LOG_LINES)) {
@@ -148,7 +148,7 @@ export function addApplePassService(app: FastifyInstance, ctx: ApiContext): void
     asked: limitByAddress(ASKED),
     logs: limitByAddress(LOGS),
   };
-  type Work = (request: Asked, reply: FastifyReply) => Promise<FastifyReply>;
+  type Work = (request: PassRequest, reply: FastifyReply) => Promise<FastifyReply>;
   const ofType = (work: Work): Work => {
     return async (request, reply) =>
       request.params.type === apple.passType ? work(request, reply) : answer(reply, 404);

@@ -34,7 +34,7 @@ function askedAttempt(intent: PaymentIntent): Attempt | null {
 /** Renders a payment that waits for confirmation. Leaves out the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = tenantOf(intent);
-  const asked = intent.status === 'requires_action' ? intent : null;
+  const pending = intent.status === 'requires_action' ? intent : null;
   const attempt = askedAttempt(intent);
   const amount = attempt === null ? intent.amount : chargeOf({ amount: intent.amount, attempt });
   return {
@@ -51,8 +51,8 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
     tip: attempt === null ? 0 : toJsonAtoms(attempt.tip),
     order_id: intent.order_id,
     description: intent.description,
-    reason_code: asked?.attempt.reasonCode ?? null,
-    expires_at: asked?.confirm_by.toISOString() ?? null,
+    reason_code: pending?.attempt.reasonCode ?? null,
+    expires_at: pending?.confirm_by.toISOString() ?? null,
     payment: intent.status === 'succeeded' ? intent.payment_id : null,
     decline_code: intent.last_payment_error?.decline_code ?? null,
   };
@@ -85,14 +85,14 @@ function listRoute(ctx: ApiContext) {
         const now = ctx.clock.now();
         return intents.filter((intent) => asOf(intent, now).status === 'requires_action');
       };
-      const found = await confirmationPolls(ctx).wait(payer.id, {
+      const current = await confirmationPolls(ctx).wait(payer.id, {
         accept: (intents) => !sameIds(stillAsked(intents), known),
         waitMs: (query.wait ?? 0) * 1000,
         gone: whenGone(),
       });
-      const asked = stillAsked(found);
-      const names = await merchantNames(ctx, asked);
-      const data = asked.map((intent) =>
+      const pending = stillAsked(current);
+      const names = await merchantNames(ctx, pending);
+      const data = pending.map((intent) =>
         renderConfirmation(intent, names.get(intent.account_id) ?? ''),
       );
       return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
@@ -115,11 +115,11 @@ function readRoute(ctx: ApiContext) {
     errors: ['resource_missing'],
     handle: async ({ caller, params, now }) => {
       const payer = payerOfCaller(caller);
-      const [found] = await selectIntents(ctx.db, [params.intent ?? '']);
-      if (found === undefined || askedAttempt(found)?.payerId !== payer.id) {
+      const [row] = await selectIntents(ctx.db, [params.intent ?? '']);
+      if (row === undefined || askedAttempt(row)?.payerId !== payer.id) {
         return resourceMissing('confirmation');
       }
-      const intent = asOf(found, now);
+      const intent = asOf(row, now);
       const names = await merchantNames(ctx, [intent]);
       return answerWith(200, renderConfirmation(intent, names.get(intent.account_id) ?? ''));
     },

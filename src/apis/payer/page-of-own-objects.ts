@@ -28,7 +28,7 @@ interface OwnList<Row extends OwnRow> {
   readonly select: (sql: Sql, payerId: string, page: OwnPage) => Promise<readonly Row[]>;
   readonly render: (
     rows: readonly Row[],
-    asked: { readonly livemode: boolean; readonly now: Date },
+    input: { readonly livemode: boolean; readonly now: Date },
   ) => Promise<readonly object[]> | readonly object[];
 }
 

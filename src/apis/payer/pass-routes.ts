@@ -118,13 +118,13 @@ function limitsAfter(payer: PayerRow, body: Static<typeof LimitsBody>): PayerLim
  * True if the payer's new limits allow payments that the old ones did not, or that needed
  * confirmation.
  */
-function lifts(payer: PayerRow, wanted: PayerLimits): boolean {
+function lifts(payer: PayerRow, limits: PayerLimits): boolean {
   const isHigher = (before: bigint | null, after: bigint | null) =>
     before !== null && (after === null || after > before);
   return (
-    isHigher(payer.limit_per_payment, wanted.limit_per_payment) ||
-    isHigher(payer.limit_per_day, wanted.limit_per_day) ||
-    (payer.confirm_first_payment && !wanted.confirm_first_payment)
+    isHigher(payer.limit_per_payment, limits.limit_per_payment) ||
+    isHigher(payer.limit_per_day, limits.limit_per_day) ||
+    (payer.confirm_first_payment && !limits.confirm_first_payment)
   );
 }
 
@@ -147,9 +147,9 @@ function limitsRoute(ctx: ApiContext) {
       const { id } = payerOfCaller(caller);
       const changed = await ctx.db.transaction(async (tx) => {
         const payer = present(await lockPayer(tx, id), 'payer of a session');
-        const wanted = limitsAfter(payer, body);
-        const refused = lifts(payer, wanted) ? consentRefusal(caller, now) : null;
-        return refused ?? updatePayerLimits(tx, { id, ...wanted });
+        const limits = limitsAfter(payer, body);
+        const refused = lifts(payer, limits) ? consentRefusal(caller, now) : null;
+        return refused ?? updatePayerLimits(tx, { id, ...limits });
       });
       return isRefusal(changed) ? changed : answerWith(200, renderPayer(present(changed, 'payer')));
     },

@@ -46,8 +46,8 @@ function historyRoute(ctx: ApiContext) {
       const pagination = { list: 'payments of a payer', tenant: caller.tenant, query, cursorKey };
       const page = readPage(pagination, query);
       if (isRefusal(page)) return page;
-      const found = await selectPayerPayments(ctx.db, payer.id, page);
-      const rows = found.map(({ payment, merchantName }) => ({
+      const payments = await selectPayerPayments(ctx.db, payer.id, page);
+      const rows = payments.map(({ payment, merchantName }) => ({
         created: payment.settled_at,
         position: payment.settlement_number,
         shown: { ...renderPayment(payment, ctx.pages), merchant_name: merchantName },

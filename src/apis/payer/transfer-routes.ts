@@ -126,8 +126,8 @@ export function transferRoute(ctx: ApiContext) {
       const gone = whenGone();
       const { address } = caller;
       const deploy = deployerFor(ctx, { subject: `payer ${payer.id}`, address, gone });
-      const asked = { payer, chain, balance, isUsed, isOn, take, deploy, signed: body, now };
-      const id = await createTransfer(ctx, asked);
+      const input = { payer, chain, balance, isUsed, isOn, take, deploy, signed: body, now };
+      const id = await createTransfer(ctx, input);
       return isRefusal(id) ? id : answerWhenDone(ctx, { id, payer, gone });
     },
   });

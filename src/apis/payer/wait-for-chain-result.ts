@@ -16,16 +16,16 @@ const CHAIN_WAIT_MS = 20_000;
  */
 export async function answerWhenDone(
   ctx: ApiContext,
-  asked: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
+  input: { readonly id: string; readonly payer: PayerRow; readonly gone: AbortSignal },
 ): Promise<Answer | Refusal> {
-  const request = await requestPolls(ctx).wait(asked.id, {
+  const request = await requestPolls(ctx).wait(input.id, {
     accept: (seen) => seen?.status !== 'pending',
     waitMs: CHAIN_WAIT_MS,
-    gone: asked.gone,
+    gone: input.gone,
   });
   // The payer erased all data during the wait.
   if (request === undefined) return resourceMissing('approval');
-  return answerWith(201, renderPayerRequest(request, asked.payer.livemode));
+  return answerWith(201, renderPayerRequest(request, input.payer.livemode));
 }
 
 export const requestResponse = { schema: PayerRequestSchema, description: 'Done, or `pending`.' };

@@ -7,13 +7,13 @@ import type { EventType } from '#events/event-types.ts';
 export async function selectNewestBody(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly objectId: string; readonly created: Date },
+  filter: { readonly objectId: string; readonly created: Date },
 ): Promise<string | undefined> {
   const rows = await sql.query<{ body: string }>(
     `select body from events
      where account_id = $1 and livemode = $2 and created = $3 and object_id = $4
      order by position desc limit 1`,
-    [tenant.accountId, tenant.livemode, wanted.created, wanted.objectId],
+    [tenant.accountId, tenant.livemode, filter.created, filter.objectId],
   );
   return rows[0]?.body;
 }

@@ -43,9 +43,9 @@ function inState(real: JsonObject, sample: JsonObject): JsonObject {
  */
 async function findSample(
   tx: Tx,
-  wanted: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
+  input: { readonly tenant: Tenant; readonly type: SampleType; readonly now: Date },
 ): Promise<Sample> {
-  const { tenant, type, now } = wanted;
+  const { tenant, type, now } = input;
   const sample = sampleOf(type, tenant.accountId, now);
   if (familyOf(type) === 'kyb.*') return sample;
   const same = await selectNewestObject(tx, tenant, [type]);

@@ -21,13 +21,13 @@ function entryView(row: AuditRow) {
 /** Returns the response with one page of an audit log, newest first. */
 export async function answerAudit(
   sql: Sql,
-  asked: {
+  input: {
     readonly auditLog: string;
     readonly query: Type.Static<typeof AuditQuery>;
     readonly cursorKey: Buffer;
   },
 ): Promise<Answer | Refusal> {
-  const { auditLog, query, cursorKey } = asked;
+  const { auditLog, query, cursorKey } = input;
   const tenant = { accountId: auditLog, livemode: false };
   const pagination = { list: 'audit_log', tenant, query, cursorKey };
   const page = readPage(pagination, query);

@@ -187,8 +187,8 @@ function downloadRoute({ db, keys }: ApiContext) {
     handle: async ({ caller, params }) => {
       const { accountId } = caller.tenant;
       const secretKey = keys.people;
-      const found = await readDocument(db, { accountId, id: params.id ?? '', secretKey });
-      return isRefusal(found) ? found : fileAnswer(found.row, found.bytes);
+      const document = await readDocument(db, { accountId, id: params.id ?? '', secretKey });
+      return isRefusal(document) ? document : fileAnswer(document.row, document.bytes);
     },
   });
 }

@@ -74,10 +74,10 @@ export function riskPreviewRoute({ db }: ApiContext) {
         velocityPerHour: query.velocity_per_hour ?? null,
       };
       const since = addMs(await accountTime(db, tenant, now), -WEEK_MS);
-      const wanted = { tenant, since, limit: MAX_PAYMENTS + 1 };
-      const found = await selectPastPayments(db.standby, wanted);
-      const { byRule, ...counts } = previewRisk(settings, found.slice(-MAX_PAYMENTS));
-      const truncated = found.length > MAX_PAYMENTS;
+      const filter = { tenant, since, limit: MAX_PAYMENTS + 1 };
+      const payments = await selectPastPayments(db.standby, filter);
+      const { byRule, ...counts } = previewRisk(settings, payments.slice(-MAX_PAYMENTS));
+      const truncated = payments.length > MAX_PAYMENTS;
       return answerWith(200, { since, ...counts, by_rule: byRule, truncated });
     },
   });

@@ -174,16 +174,16 @@ export function accountingHeader(name: Name, extra: readonly string[] = []): str
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,
-  wanted: {
+  input: {
     readonly name: Name;
     readonly rows: readonly Row[];
     readonly timeZone: string;
     readonly extra?: readonly string[];
   },
 ): Promise<string[]> {
-  const { name, timeZone, extra = [] } = wanted;
+  const { name, timeZone, extra = [] } = input;
   const columns = [...ACCOUNTING_COLUMNS[name], ...extra];
-  return (await withWords(db, tenant, wanted)).map(
+  return (await withWords(db, tenant, input)).map(
     (row) => `${columns.map((column) => cellOf(row, column, timeZone)).join(',')}\r\n`,
   );
 }

@@ -35,8 +35,8 @@ export interface Export {
   read(db: Sql, whose: Whose, page: LocatedPage): Promise<Chunk>;
 }
 
-function chunkOf<R extends Place>(found: readonly R[], render: (row: R) => Row): Chunk {
-  return { places: found, rows: found.map(render) };
+function chunkOf<R extends Place>(rows: readonly R[], render: (row: R) => Row): Chunk {
+  return { places: rows, rows: rows.map(render) };
 }
 
 /** Adds the fiscal signature of each receipt to its row; null if there is none. */

@@ -14,12 +14,12 @@ export type ExportTable =
 /** Returns a row's position in its list; `null` if this account and mode have no such row. */
 export async function selectPlace(
   sql: Sql,
-  wanted: { readonly table: ExportTable; readonly tenant: Tenant; readonly id: string },
+  filter: { readonly table: ExportTable; readonly tenant: Tenant; readonly id: string },
 ): Promise<Place | null> {
   const rows = await sql.query<Place>(
-    `select created, position from ${wanted.table}
+    `select created, position from ${filter.table}
      where id = $3 and ${ofTenant('$1', '$2')}`,
-    [wanted.tenant.accountId, wanted.tenant.livemode, wanted.id],
+    [filter.tenant.accountId, filter.tenant.livemode, filter.id],
   );
   return rows[0] ?? null;
 }
@@ -27,7 +27,7 @@ export async function selectPlace(
 /** Returns the oldest row of a list in a period, by scanning the list's index backward. */
 export async function selectOldest(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly table: ExportTable;
     readonly tenant: Tenant;
     readonly since: Date | null;
@@ -37,17 +37,17 @@ export async function selectOldest(
   },
 ): Promise<{ readonly id: string; readonly created: Date } | null> {
   const at =
-    wanted.location === undefined ? '' : `and ${checked('location_id is not distinct from $5')}`;
+    filter.location === undefined ? '' : `and ${checked('location_id is not distinct from $5')}`;
   const rows = await sql.query<{ id: string; created: Date }>(
-    `select id, created from ${wanted.table}
+    `select id, created from ${filter.table}
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4 ${at}
      order by created, position limit 1`,
     [
-      wanted.tenant.accountId,
-      wanted.tenant.livemode,
-      wanted.since ?? '-infinity',
-      wanted.until ?? 'infinity',
-      ...(wanted.location === undefined ? [] : [wanted.location]),
+      filter.tenant.accountId,
+      filter.tenant.livemode,
+      filter.since ?? '-infinity',
+      filter.until ?? 'infinity',
+      ...(filter.location === undefined ? [] : [filter.location]),
     ],
   );
   return rows[0] ?? null;

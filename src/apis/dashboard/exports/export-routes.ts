@@ -33,15 +33,15 @@ type Oldest = Awaited<ReturnType<typeof selectOldest>>;
 /** Returns the response with an export that was made on this day. `oldest` is its last row. */
 export function exportFile(
   written: AsyncGenerator<string>,
-  wanted: Wanted,
+  input: Wanted,
   { day, oldest }: { readonly day: string; readonly oldest: Oldest },
 ): Stream {
   return {
     status: 200,
     stream: Readable.from(written, { highWaterMark: 1 }),
     headers: {
-      'Content-Type': TYPES[wanted.format],
-      'Content-Disposition': `attachment; filename="${fileName(wanted, day)}"`,
+      'Content-Type': TYPES[input.format],
+      'Content-Disposition': `attachment; filename="${fileName(input, day)}"`,
       'X-Content-Type-Options': 'nosniff',
       'Oldest-Row': oldest?.id ?? 'none',
       ...(oldest === null ? {} : { 'Oldest-Row-Created': oldest.created.toISOString() }),
@@ -142,9 +142,9 @@ function exportRoute(
       const { createdGte: since, createdLt: until } = page;
       const oldest = await selectOldest(db.standby, { table, tenant, since, until });
       const format = query.format ?? 'csv';
-      const wanted = { name, format, tenant, receipts, now, timeZone };
-      const written = lines(db, wanted, { ...page, after, limit: CHUNK });
-      return exportFile(written, wanted, { day: dayIn(timeZone, now), oldest });
+      const input = { name, format, tenant, receipts, now, timeZone };
+      const written = lines(db, input, { ...page, after, limit: CHUNK });
+      return exportFile(written, input, { day: dayIn(timeZone, now), oldest });
     },
   });
 }
@@ -174,9 +174,9 @@ export function headerOf({ name, format, extra }: Wanted): string {
   return `${BYTE_ORDER_MARK}${accountingHeader(name, more)}`;
 }
 
-function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string[]> | string[] {
-  const { name, format, tenant, timeZone, extra } = wanted;
-  const rows = extra === undefined ? found : found.map((row) => ({ ...row, ...extra }));
+function linesOf(db: Sql, input: Wanted, pageRows: readonly Row[]): Promise<string[]> | string[] {
+  const { name, format, tenant, timeZone, extra } = input;
+  const rows = extra === undefined ? pageRows : pageRows.map((row) => ({ ...row, ...extra }));
   const more = Object.keys(extra ?? {});
   if (format === 'jsonl') return rows.map((row) => `${JSON.stringify(row)}\n`);
   if (format === 'csv_atoms') {
@@ -186,9 +186,9 @@ function linesOf(db: Sql, wanted: Wanted, found: readonly Row[]): Promise<string
 }
 
 /** Yields the lines of an export. A resumed download gets no header, because it already has it. */
-async function* lines(db: Database, wanted: Wanted, first: LocatedPage): AsyncGenerator<string> {
-  if (first.after === null) yield headerOf(wanted);
-  yield* rowsOf(db, wanted, first);
+async function* lines(db: Database, input: Wanted, first: LocatedPage): AsyncGenerator<string> {
+  if (first.after === null) yield headerOf(input);
+  yield* rowsOf(db, input, first);
 }
 
 /**
@@ -197,16 +197,16 @@ async function* lines(db: Database, wanted: Wanted, first: LocatedPage): AsyncGe
  */
 export async function* rowsOf(
   db: Database,
-  wanted: Wanted,
+  input: Wanted,
   first: LocatedPage,
 ): AsyncGenerator<string> {
-  const kind: Export = EXPORTS[wanted.name];
+  const kind: Export = EXPORTS[input.name];
   let page: LocatedPage | null = first;
   while (page !== null) {
     const { limit }: LocatedPage = page;
-    const { places, rows }: Chunk = await kind.read(db.standby, wanted, page);
+    const { places, rows }: Chunk = await kind.read(db.standby, input, page);
     const shown = rows.slice(0, limit);
-    const written = await linesOf(db.standby, wanted, shown);
+    const written = await linesOf(db.standby, input, shown);
     if (written.length > 0) yield written.join('');
     const last: Place | undefined = rows.length > limit ? places[limit - 1] : undefined;
     page = last === undefined ? null : { ...first, after: last };

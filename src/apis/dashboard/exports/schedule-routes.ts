@@ -40,15 +40,15 @@ function downloadRoute({ db }: ApiContext): PersonRoute {
     handle: async ({ params, now }) => {
       const { token = '' } = params;
       if (!isSecret('exportLink', token)) return resourceMissing('export');
-      const found = await selectExportByLink(db, { hash: hashSecret(token), now });
-      if (found === undefined) return resourceMissing('export');
-      const { account_id: accountId, livemode, time_zone: timeZone, from_day, to_day } = found;
+      const row = await selectExportByLink(db, { hash: hashSecret(token), now });
+      if (row === undefined) return resourceMissing('export');
+      const { account_id: accountId, livemode, time_zone: timeZone, from_day, to_day } = row;
       const tenant = { accountId, livemode };
       const closed = checkLedger(db.watch, livemode);
       if (closed !== null) return closed;
       const days = { from: from_day, to: to_day };
       const statement = await openDays(db, { tenant, timeZone, now }, days);
-      return statementStream(db, statement, found.format as StatementFormat);
+      return statementStream(db, statement, row.format as StatementFormat);
     },
   });
 }

@@ -26,13 +26,13 @@ const StatementQuery = Type.Object({
   ),
 });
 
-type Asked = Type.Static<typeof StatementQuery>;
+type StatementRequest = Type.Static<typeof StatementQuery>;
 type Wanted = Days | { readonly payout: string };
 
 const ONE_PERIOD = 'Send exactly one period: from and to, or month, or payout.';
 
 /** Returns the period that a request names. Refuses if it names none or several. */
-function periodOf({ from, to, month, payout }: Asked): Wanted | Refusal {
+function periodOf({ from, to, month, payout }: StatementRequest): Wanted | Refusal {
   const isDays = from !== undefined || to !== undefined;
   const named = [isDays, month !== undefined, payout !== undefined].filter(Boolean).length;
   if (named === 0) return refuse('parameter_missing', ONE_PERIOD, 'from');
@@ -60,9 +60,9 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   const closed = checkLedger(db.watch, tenant.livemode);
   if (closed !== null) return closed;
   const timeZone = await selectTimeZone(db, tenant.accountId);
-  const wanted = { tenant, timeZone, now };
-  if (!('payout' in period)) return openDays(db, wanted, period);
-  const statement = await openPayout(db, wanted, period.payout);
+  const input = { tenant, timeZone, now };
+  if (!('payout' in period)) return openDays(db, input, period);
+  const statement = await openPayout(db, input, period.payout);
   if (statement !== null) return statement;
   const payout = await selectWithdrawal(db, tenant, period.payout);
   if (payout === undefined) return resourceMissing('withdrawal');

@@ -57,11 +57,11 @@ function partsOf(sections: readonly Section[], name: ExportName): readonly Secti
 function readParts(
   ctx: ApiContext,
   { query, now }: Request,
-  wanted: { readonly name: ExportName; readonly sections: readonly Section[] },
+  input: { readonly name: ExportName; readonly sections: readonly Section[] },
 ): Part[] | Refusal {
-  const { name } = wanted;
+  const { name } = input;
   const parts: Part[] = [];
-  for (const { tenant, account, location, timeZone } of partsOf(wanted.sections, name)) {
+  for (const { tenant, account, location, timeZone } of partsOf(input.sections, name)) {
     const moments = withMoments(timeZone, query);
     if (isRefusal(moments)) return moments;
     const pagination = { list: `export ${name}`, tenant, query, cursorKey: ctx.keys.cursor };
@@ -90,9 +90,9 @@ async function hasRow(db: Database, { wanted, page }: Part, row: Place & { id: s
 async function partsAfter(db: Database, parts: readonly Part[], id: string) {
   for (const [n, part] of parts.entries()) {
     const { name, tenant } = part.wanted;
-    const place = await selectPlace(db, { table: EXPORTS[name].table, tenant, id });
-    if (place === null || !(await hasRow(db, part, { ...place, id }))) continue;
-    return [{ ...part, page: { ...part.page, after: place } }, ...parts.slice(n + 1)];
+    const position = await selectPlace(db, { table: EXPORTS[name].table, tenant, id });
+    if (position === null || !(await hasRow(db, part, { ...position, id }))) continue;
+    return [{ ...part, page: { ...part.page, after: position } }, ...parts.slice(n + 1)];
   }
   return null;
 }

@@ -29,7 +29,7 @@ export const LocationQuery = {
 export async function readSections(
   sql: Sql,
   { params, caller: { tenant } }: PersonRequest,
-  wanted: string | undefined,
+  locationId: string | undefined,
 ): Promise<Section[] | Refusal> {
   const accounts = await selectAccountsIn(sql, params.org ?? '');
   const ids = accounts.map(({ id }) => id);
@@ -42,9 +42,9 @@ export async function readSections(
       { ...of, location: null, timeZone: account.time_zone },
     ];
   });
-  if (wanted === undefined) return sections;
-  const found = sections.filter(({ location }) => location?.id === wanted);
-  if (found.length > 0) return found;
+  if (locationId === undefined) return sections;
+  const matches = sections.filter(({ location }) => location?.id === locationId);
+  if (matches.length > 0) return matches;
   return refuse(
     'parameter_invalid',
     'location must be the ID of a location of this organization.',

@@ -56,7 +56,7 @@ interface Counted {
   readonly rows: readonly TotalsRow[];
 }
 
-type ReadTotals = (wanted: TotalsOf) => Promise<TotalsRow[]>;
+type ReadTotals = (filter: TotalsOf) => Promise<TotalsRow[]>;
 
 /**
  * Returns a reader that runs each query once: most locations of an account share a time zone, and
@@ -64,10 +64,10 @@ type ReadTotals = (wanted: TotalsOf) => Promise<TotalsRow[]>;
  */
 function readsOnce(sql: Sql): ReadTotals {
   const read = new Map<string, Promise<TotalsRow[]>>();
-  return (wanted) => {
-    const { tenant, since, until } = wanted;
+  return (filter) => {
+    const { tenant, since, until } = filter;
     const key = `${tenant.accountId} ${since.getTime()} ${until.getTime()}`;
-    const rows = read.get(key) ?? selectTotals(sql, wanted);
+    const rows = read.get(key) ?? selectTotals(sql, filter);
     read.set(key, rows);
     return rows;
   };
@@ -77,10 +77,10 @@ function readsOnce(sql: Sql): ReadTotals {
 async function countSection(
   { sql, read }: { readonly sql: Sql; readonly read: ReadTotals },
   section: Section,
-  asked: { readonly from: string | undefined; readonly to: string | undefined; readonly now: Date },
+  input: { readonly from: string | undefined; readonly to: string | undefined; readonly now: Date },
 ): Promise<Counted> {
   const { tenant, timeZone } = section;
-  const { from, to, now } = asked;
+  const { from, to, now } = input;
   const first = from ?? dayIn(timeZone, await accountTime(sql, tenant, now));
   const days = { from: first, to: to ?? first };
   const bounds = dayBounds(timeZone, days.from, days.to);

@@ -32,8 +32,8 @@ export function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: 'declined intents', tenant, query, cursorKey };
       const { decline_code: code, terminal = null } = query;
-      const wanted = { tenant, code, terminal, now };
-      const read = (page: Page) => selectDeclinedIntents(db, wanted, page);
+      const filter = { tenant, code, terminal, now };
+      const read = (page: Page) => selectDeclinedIntents(db, filter, page);
       return answerList(pagination, read, renderIntent);
     },
   });

@@ -37,8 +37,11 @@ const NOTHING: PaymentSearch = {
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
 /** Finds the intent or payment with this ID, and renders it as in the API. */
-async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Promise<object | null> {
-  const { tenant, text: id, now } = asked;
+async function findSale(
+  { db, pages: receipts }: ApiContext,
+  input: SearchInput,
+): Promise<object | null> {
+  const { tenant, text: id, now } = input;
   if (isId('paymentIntent', id)) {
     const intent = await selectIntent(db, tenant, id);
     return intent === null ? null : renderIntent(asOf(intent, now));
@@ -54,8 +57,11 @@ async function findSale({ db, pages: receipts }: ApiContext, asked: Asked): Prom
  * Returns a search for the payments of the transaction, payer or wallet that the text names; `null`
  * if it names none.
  */
-async function paymentsMeant({ db }: ApiContext, asked: Asked): Promise<PaymentSearch | null> {
-  const { text: wanted, tenant } = asked;
+async function paymentsMeant(
+  { db }: ApiContext,
+  input: SearchInput,
+): Promise<PaymentSearch | null> {
+  const { text: wanted, tenant } = input;
   if (/^0x[0-9a-f]{64}$/i.test(wanted)) return { ...NOTHING, txHash: wanted.toLowerCase() };
   if (isId('payer', wanted)) return { ...NOTHING, payerId: wanted };
   if (/^0x[0-9a-f]{40}$/i.test(wanted)) {
@@ -66,24 +72,24 @@ async function paymentsMeant({ db }: ApiContext, asked: Asked): Promise<PaymentS
   return null;
 }
 
-async function intentOfOrder({ db }: ApiContext, { tenant, text }: Asked) {
+async function intentOfOrder({ db }: ApiContext, { tenant, text }: SearchInput) {
   if (!/^[A-Za-z0-9_-]{1,8}$/.test(text)) return null;
   const id = await selectIntentIdByOrder(db, tenant, text);
   return id === null ? null : selectIntent(db, tenant, id);
 }
 
-export async function find(ctx: ApiContext, asked: Asked): Promise<object[]> {
+export async function find(ctx: ApiContext, input: SearchInput): Promise<object[]> {
   const { db, pages: receipts } = ctx;
-  const { tenant, now } = asked;
+  const { tenant, now } = input;
   const shown = (payment: Payment) => renderPayment(payment, receipts);
-  const byId = (await findSale(ctx, asked)) ?? (await findOther(ctx, asked));
+  const byId = (await findSale(ctx, input)) ?? (await findOther(ctx, input));
   if (byId !== null) return [byId];
-  const search = await paymentsMeant(ctx, asked);
+  const search = await paymentsMeant(ctx, input);
   if (search !== null) {
     return (await searchPayments(db, { tenant, search }, FIRST_PAGE)).map(shown);
   }
-  const intent = await intentOfOrder(ctx, asked);
-  const { amount } = asked;
+  const intent = await intentOfOrder(ctx, input);
+  const { amount } = input;
   if (intent === null && amount === null) return [];
   const either = { ...NOTHING, intentId: intent?.id ?? null, amount };
   const payments = await searchPayments(db, { tenant, search: either }, FIRST_PAGE);
@@ -91,7 +97,7 @@ export async function find(ctx: ApiContext, asked: Asked): Promise<object[]> {
   return [...order, ...payments.map(shown)];
 }
 
-interface Asked {
+interface SearchInput {
   readonly tenant: Tenant;
   readonly text: string;
   /** The amount that the text contains, in atoms; `null` if it contains none. */
@@ -102,9 +108,9 @@ interface Asked {
 /** Finds an object of another kind with this ID, and renders it as in the API. */
 async function findOther(
   { db, pages: receipts }: ApiContext,
-  asked: Asked,
+  input: SearchInput,
 ): Promise<object | null> {
-  const { tenant, text: id, now } = asked;
+  const { tenant, text: id, now } = input;
   if (isId('refund', id)) {
     const refund = await selectRefund(db, tenant, id);
     return refund === null ? null : renderRefund(refund, receipts);

@@ -116,7 +116,7 @@ const FREE_REFUNDS = 500_000_000n;
 async function refundRefusal(
   tx: Tx,
   request: Pick<PersonRequest, 'caller' | 'now'>,
-  asked: {
+  input: {
     readonly paymentId: string;
     readonly amount: AskedAmount;
   },
@@ -124,9 +124,9 @@ async function refundRefusal(
   const { caller, now } = request;
   const { tenant } = caller;
   if (!tenant.livemode) return null;
-  const payment = await selectPayment(tx, tenant, asked.paymentId);
+  const payment = await selectPayment(tx, tenant, input.paymentId);
   if (payment === null) return null;
-  const amount = estimate(payment, asked.amount);
+  const amount = estimate(payment, input.amount);
   const sum = await addToRefundDay(tx, { accountId: tenant.accountId, amount, now });
   if (sum <= FREE_REFUNDS) return null;
   // In a sandbox, changes of access need no second factor, but refunds do.
@@ -160,17 +160,17 @@ function refundRoute(ctx: ApiContext): PersonRoute {
     handle: async (request) => {
       const { caller, body, idempotency, requestId, now } = request;
       const { tenant } = caller;
-      const asked = refundAskedFor(body);
-      if (isRefusal(asked)) return asked;
+      const refundInput = refundAskedFor(body);
+      if (isRefusal(refundInput)) return refundInput;
       // Writes the audit log entry before the refund, so that the log names the person even if the
       // refund fails.
       const refused = await ctx.db.transaction<Refusal | null>(async (tx) => {
-        const stale = await refundRefusal(tx, request, asked);
+        const stale = await refundRefusal(tx, request, refundInput);
         if (stale !== null) return new Abandon(stale);
         await recordChange(tx, request, {
           action: 'refund.requested',
-          objectId: asked.paymentId,
-          after: { ...inEntry(asked.amount), reason: asked.reason },
+          objectId: refundInput.paymentId,
+          after: { ...inEntry(refundInput.amount), reason: refundInput.reason },
         });
         return null;
       });
@@ -181,7 +181,7 @@ function refundRoute(ctx: ApiContext): PersonRoute {
         idempotency: present(idempotency, 'idempotency key'),
         requestId,
         now,
-        input: { ...asked, source: 'dashboard' },
+        input: { ...refundInput, source: 'dashboard' },
       });
     },
   });

@@ -61,10 +61,10 @@ const INDEXES = {
 /** Finds payments by any combination of filters. Each filter has an index. */
 export async function searchPayments(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly search: PaymentSearch },
+  filter: { readonly tenant: Tenant; readonly search: PaymentSearch },
   page: Page,
 ): Promise<Payment[]> {
-  const { search, tenant } = wanted;
+  const { search, tenant } = filter;
   const filters = {
     tx_hash: search.txHash,
     payer_id: search.payerId,
@@ -99,7 +99,7 @@ const DECLINE_CODE = `(last_payment_error ->> 'decline_code')`;
 /** Finds intents by the code of their last decline. A partial index has the declined ones. */
 export async function selectDeclinedIntents(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly tenant: Tenant;
     readonly code: string;
     readonly terminal: string | null;
@@ -110,10 +110,10 @@ export async function selectDeclinedIntents(
   const list = {
     table: 'payment_intents',
     columns: paymentIntents.columns,
-    filters: { terminal_id: wanted.terminal, [DECLINE_CODE]: wanted.code },
+    filters: { terminal_id: filter.terminal, [DECLINE_CODE]: filter.code },
     indexes: { [DECLINE_CODE]: { columns: [DECLINE_CODE, ...TENANT_KEY], ordered: true } },
     conditions: ['last_payment_error is not null'],
   };
-  const rows = await selectPage<IntentRow>(sql, list, wanted.tenant, page);
-  return rows.map((row) => asOf(toIntent(row), wanted.now));
+  const rows = await selectPage<IntentRow>(sql, list, filter.tenant, page);
+  return rows.map((row) => asOf(toIntent(row), filter.now));
 }

@@ -34,7 +34,7 @@ export const PAYMENT_JOBS = `
 /** Returns every attempt to settle an intent, oldest first, with its result on the chain. */
 export async function selectSettlementAttempts(
   sql: Sql,
-  wanted: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
+  filter: { readonly intentId: string; readonly livemode: boolean; readonly number: bigint | null },
 ): Promise<AttemptRow[]> {
   return sql.query<AttemptRow>(
     `with found as (${PAYMENT_JOBS})
@@ -48,7 +48,7 @@ export async function selectSettlementAttempts(
        where a.transaction_id = t.id and not a.cancels
      ) s on true
      order by r.id`,
-    [wanted.intentId, wanted.livemode, wanted.number],
+    [filter.intentId, filter.livemode, filter.number],
   );
 }
 
@@ -60,7 +60,7 @@ export type TimelineEventRow = Row<typeof EVENT>;
 export async function selectEventsOf(
   sql: Sql,
   tenant: Tenant,
-  wanted: {
+  filter: {
     readonly objects: readonly string[];
     readonly from: Date;
     readonly to: Date;
@@ -72,7 +72,7 @@ export async function selectEventsOf(
      where account_id = $1 and livemode = $2 and created >= $3 and created <= $4
        and object_id = any($5)
      order by created, position limit $6`,
-    [tenant.accountId, tenant.livemode, wanted.from, wanted.to, wanted.objects, wanted.limit],
+    [tenant.accountId, tenant.livemode, filter.from, filter.to, filter.objects, filter.limit],
   );
 }
 

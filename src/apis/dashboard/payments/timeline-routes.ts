@@ -19,9 +19,9 @@ export function timelineRoute(ctx: ApiContext) {
     params: { id: 'paymentIntent' },
     response: TimelineSchema,
     handle: async ({ caller: { tenant }, params, now }) => {
-      const found = await selectIntent(ctx.db, tenant, params.id ?? '');
-      if (found === null) return resourceMissing('payment intent');
-      const { view } = await readTimeline(ctx, asOf(found, now), now);
+      const intent = await selectIntent(ctx.db, tenant, params.id ?? '');
+      if (intent === null) return resourceMissing('payment intent');
+      const { view } = await readTimeline(ctx, asOf(intent, now), now);
       return answerWith(200, view);
     },
   });

@@ -84,8 +84,8 @@ function changeRoute(ctx: ApiContext) {
     ],
     handle: async (request) => {
       const { caller, body } = request;
-      const asked = { consent: body, deploy: walletDeployer(ctx, request) };
-      const row = await orUnavailable(changeWallet(ctx, changeBy(request), asked));
+      const input = { consent: body, deploy: walletDeployer(ctx, request) };
+      const row = await orUnavailable(changeWallet(ctx, changeBy(request), input));
       return isRefusal(row) ? row : answerWith(202, await walletView(ctx, caller.tenant));
     },
   });

@@ -13,7 +13,7 @@ export function factorRefusal(session: SessionRow, now: Date): Refusal | null {
 }
 
 /** The facts about a request on which consent depends. */
-export interface Asked {
+export interface AccessCheck {
   readonly session: SessionRow;
   readonly now: Date;
   /** True in live mode; on paths without a mode, true if the account is live. */
@@ -26,8 +26,8 @@ export interface Asked {
  * Refuses a change of access or names without a fresh factor. In a sandbox, a user without any
  * factor needs none within five minutes of signing in; this does not apply to payments.
  */
-export function accessRefusal(asked: Omit<Asked, 'isRealMoney'>): Refusal | null {
-  const { session, now, isSandbox } = asked;
+export function accessRefusal(check: Omit<AccessCheck, 'isRealMoney'>): Refusal | null {
+  const { session, now, isSandbox } = check;
   const hasJustSignedIn = isFactorFresh(session.created, now);
   if (isSandbox && !session.has_factor && hasJustSignedIn) return null;
   return factorRefusal(session, now);
@@ -81,13 +81,13 @@ export function consentOf(route: Declared): Consent {
  * Returns the refusal if the caller's factor is not enough for the route. All changes by staff need
  * a fresh factor; for users of an account, the route's declaration decides.
  */
-export function consentRefusal(route: Declared, asked: Asked): Refusal | null {
+export function consentRefusal(route: Declared, check: AccessCheck): Refusal | null {
   const { asks } = consentOf(route);
   if (asks === 'never' || asks === 'own') return null;
-  if (asks === 'live' && !asked.isRealMoney) return null;
-  const { session, now } = asked;
+  if (asks === 'live' && !check.isRealMoney) return null;
+  const { session, now } = check;
   if (asks === 'fresh')
     return isFactorFresh(session.second_factor_at, now) ? null : factorNotFresh();
   const isForAll = route.access === 'operator' || route.moves === 'money';
-  return isForAll ? factorRefusal(session, now) : accessRefusal(asked);
+  return isForAll ? factorRefusal(session, now) : accessRefusal(check);
 }

@@ -68,14 +68,14 @@ export async function answerSession(
 export function answerStrong(
   settings: SurfaceSettings,
   opened: OpenedSession,
-  asked: { readonly caller: PersonCaller; readonly now: Date },
+  input: { readonly caller: PersonCaller; readonly now: Date },
 ): Promise<Answer> {
-  const { user_id: id, email, level } = sessionOf(asked.caller);
+  const { user_id: id, email, level } = sessionOf(input.caller);
   return answerSession(settings, opened, {
-    ...asked,
+    ...input,
     user: { id, email },
     level: 'full',
-    secondFactorAt: asked.now,
+    secondFactorAt: input.now,
     // No mail if the session was already full, because the person had signed in before.
     alert: level === 'password',
   });

@@ -126,9 +126,9 @@ function lookupRoute(settings: SurfaceSettings) {
     ),
     errors: ['rate_limit_exceeded'],
     handle: async ({ caller, body }) => {
-      const found = await readInvitation(settings.people, body.token, caller.visit);
-      if (isRefusal(found)) return found;
-      const { invitation, user } = found;
+      const invited = await readInvitation(settings.people, body.token, caller.visit);
+      if (isRefusal(invited)) return invited;
+      const { invitation, user } = invited;
       return answerWith(200, {
         account_name: invitation.account_name,
         email: invitation.email,

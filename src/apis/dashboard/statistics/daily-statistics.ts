@@ -21,12 +21,12 @@ import type { Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-async function readDay(db: Database, asked: DayOf, now: Date): Promise<DayRow[]> {
-  await storeHours(db, asked, now);
-  const parts = await selectParts(db.standby, asked, now);
-  const rows = sumParts(asked.day, parts);
-  const isOver = asked.day < dayIn(asked.timeZone, now);
-  if (isOver && parts.every((part) => part.is_kept)) await storeDay(db, asked, rows);
+async function readDay(db: Database, span: DayOf, now: Date): Promise<DayRow[]> {
+  await storeHours(db, span, now);
+  const parts = await selectParts(db.standby, span, now);
+  const rows = sumParts(span.day, parts);
+  const isOver = span.day < dayIn(span.timeZone, now);
+  if (isOver && parts.every((part) => part.is_kept)) await storeDay(db, span, rows);
   return rows;
 }
 
@@ -41,14 +41,14 @@ export async function readStatistics(
 ): Promise<DayRow[]> {
   const { tenant } = span;
   const timeZone = await selectTimeZone(db, tenant.accountId);
-  const asked = { ...span, timeZone };
+  const input = { ...span, timeZone };
   const now = await accountTime(db, tenant, at);
-  const stored = await selectStoredDays(db.standby, asked);
+  const stored = await selectStoredDays(db.standby, input);
   const known = new Set(stored.map((row) => row.day));
   const created = await selectFirstCreated(db.standby, tenant);
   const first = created === null ? null : dayIn(timeZone, created);
   const today = dayIn(timeZone, now);
-  const missing = daysBetween(asked.from, asked.to).filter(
+  const missing = daysBetween(input.from, input.to).filter(
     (day) => !known.has(day) && first !== null && day >= first && day <= today,
   );
   const counted = await readFewAtOnce(missing, (day) =>
@@ -64,10 +64,10 @@ export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },
 ): Promise<{ readonly lines: ReportRow[]; readonly out: DaySums }> {
-  const asked = { tenant, day, timeZone: await selectTimeZone(db, tenant.accountId) };
+  const input = { tenant, day, timeZone: await selectTimeZone(db, tenant.accountId) };
   const [lines, out] = await Promise.all([
-    selectSettled(db.standby, asked),
-    selectPaidOut(db.standby, asked),
+    selectSettled(db.standby, input),
+    selectPaidOut(db.standby, input),
   ]);
   return { lines, out };
 }

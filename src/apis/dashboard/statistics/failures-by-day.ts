@@ -26,37 +26,35 @@ export interface HealthDay extends CallsRow {
   readonly undelivered: number;
 }
 
-async function readCallsOf(db: Database, asked: DayOf, now: Date): Promise<CallsRow[]> {
-  await storeCallHours(db, asked, now);
-  const rows = await selectCalls(db.standby, asked, now);
-  const isOver = asked.day < dayIn(asked.timeZone, now);
+async function readCallsOf(db: Database, span: DayOf, now: Date): Promise<CallsRow[]> {
+  await storeCallHours(db, span, now);
+  const rows = await selectCalls(db.standby, span, now);
+  const isOver = span.day < dayIn(span.timeZone, now);
   return Promise.all(
     rows.map(async ({ is_kept: isKept, ...row }) => {
-      if (isOver && isKept) await storeCalls(db, asked, row);
+      if (isOver && isKept) await storeCalls(db, span, row);
       return row;
     }),
   );
 }
 
-async function readCalls(db: Database, asked: Span, now: Date): Promise<Map<string, CallsRow>> {
-  const { tenant, timeZone } = asked;
-  const stored = await selectStoredCalls(db.standby, asked);
-  const found = new Map(stored.map((row) => [row.day, row]));
+async function readCalls(db: Database, span: Span, now: Date): Promise<Map<string, CallsRow>> {
+  const { tenant, timeZone } = span;
+  const stored = await selectStoredCalls(db.standby, span);
+  const rows = new Map(stored.map((row) => [row.day, row]));
   const today = dayIn(timeZone, now);
-  const missing = daysBetween(asked.from, asked.to).filter(
-    (day) => !found.has(day) && day <= today,
-  );
+  const missing = daysBetween(span.from, span.to).filter((day) => !rows.has(day) && day <= today);
   const read = (day: string) => readCallsOf(db, { tenant, timeZone, day }, now);
-  for (const row of await readFewAtOnce(missing, read)) found.set(row.day, row);
-  return found;
+  for (const row of await readFewAtOnce(missing, read)) rows.set(row.day, row);
+  return rows;
 }
 
-async function readDeliveries(db: Database, asked: Span, now: Date): Promise<DeliveriesRow[]> {
-  const rows = await selectDeliveryDays(db.standby, asked);
+async function readDeliveries(db: Database, span: Span, now: Date): Promise<DeliveriesRow[]> {
+  const rows = await selectDeliveryDays(db.standby, span);
   const written = addMs(now, -WRITTEN_AFTER_MS);
-  const isOver = (day: string) => day < dayIn(asked.timeZone, written);
+  const isOver = (day: string) => day < dayIn(span.timeZone, written);
   if (rows.some((row) => !row.is_kept && isOver(row.day))) {
-    await storeDeliveryDays(db, asked, written);
+    await storeDeliveryDays(db, span, written);
   }
   return rows;
 }
@@ -71,10 +69,10 @@ export async function readHealth(
   span: Omit<Span, 'timeZone'>,
   now: Date,
 ): Promise<HealthDay[]> {
-  const asked = { ...span, timeZone: await selectTimeZone(db, span.tenant.accountId) };
+  const input = { ...span, timeZone: await selectTimeZone(db, span.tenant.accountId) };
   const [calls, deliveries] = await Promise.all([
-    readCalls(db, asked, now),
-    readDeliveries(db, asked, now),
+    readCalls(db, input, now),
+    readDeliveries(db, input, now),
   ]);
   return deliveries
     .map(({ day, delivered, undelivered }) => {

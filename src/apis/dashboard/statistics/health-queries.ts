@@ -39,7 +39,7 @@ const COUNTED = `
 const WRITTEN_AFTER_MINUTES = 10;
 
 /** Stores the counts of the day's complete hours. Concurrent calls store the same values. */
-export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
+export async function storeCallHours(sql: Sql, span: DayOf, now: Date): Promise<void> {
   await sql.query(
     `with ${HOURS}, spans as materialized (
        select hour, until from hours h where ${overFor(WRITTEN_AFTER_MINUTES)} and (
@@ -51,12 +51,12 @@ export async function storeCallHours(sql: Sql, asked: DayOf, now: Date): Promise
      insert into health_hours (account_id, livemode, hour, requests, refused, failed)
      select $1, $2, hour, requests, refused, failed from counted
      on conflict do nothing`,
-    [...dayValues(asked), now],
+    [...dayValues(span), now],
   );
 }
 
 /** Returns a day's counts so far: its stored hours, plus the rest counted now. */
-export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<CallsNow[]> {
+export async function selectCalls(sql: Sql, span: DayOf, now: Date): Promise<CallsNow[]> {
   return sql.query(
     `with ${HOURS}, kept as materialized (
        select k.hour, requests, refused, failed from health_hours k join hours h using (hour)
@@ -71,12 +71,12 @@ export async function selectCalls(sql: Sql, asked: DayOf, now: Date): Promise<Ca
        select requests, refused, failed, true as is_kept from kept
        union all select requests, refused, failed, false from counted
      ) c`,
-    [...dayValues(asked), now, asked.day],
+    [...dayValues(span), now, span.day],
   );
 }
 
 /** Stores a complete day, and deletes its hours. */
-export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promise<void> {
+export async function storeCalls(sql: Sql, span: DayOf, calls: CallsRow): Promise<void> {
   await sql.query(
     `with done as (
        delete from health_hours
@@ -86,16 +86,16 @@ export async function storeCalls(sql: Sql, asked: DayOf, calls: CallsRow): Promi
      values ($1, $2, $5::date, $6::text, $7, $8, $9)
      on conflict do nothing`,
     [
-      ...[...dayValues(asked), asked.day, asked.timeZone],
+      ...[...dayValues(span), span.day, span.timeZone],
       ...[calls.requests, calls.refused, calls.failed],
     ],
   );
 }
 
-export async function selectStoredCalls(sql: Sql, asked: Span): Promise<CallsRow[]> {
+export async function selectStoredCalls(sql: Sql, span: Span): Promise<CallsRow[]> {
   return sql.query(
     `select day::text as day, requests, refused, failed from health_days
      where account_id = $1 and livemode = $2 and time_zone = $3 and day >= $4 and day <= $5`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+    [span.tenant.accountId, span.tenant.livemode, span.timeZone, span.from, span.to],
   );
 }

@@ -4,25 +4,28 @@ import type { DayRow, Span } from '#apis/dashboard/statistics/statistics-queries
 import { tenantKey } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-type Asked = Omit<Span, 'timeZone'>;
-type Look<T> = (db: Database, asked: Asked, now: Date) => Promise<readonly T[]>;
+type StoredSpan = Omit<Span, 'timeZone'>;
+type Look<T> = (db: Database, span: StoredSpan, now: Date) => Promise<readonly T[]>;
 
 /** Reads the data of the charts on the overview page. */
 export interface Charts {
-  statistics(asked: Asked, now: Date): Promise<readonly DayRow[]>;
-  health(asked: Asked, now: Date): Promise<readonly HealthDay[]>;
+  statistics(span: StoredSpan, now: Date): Promise<readonly DayRow[]>;
+  health(span: StoredSpan, now: Date): Promise<readonly HealthDay[]>;
 }
 
 /**
  * Wraps a query so that concurrent requests for the same account, mode and days share one result.
  */
-function shared<T>(db: Database, look: Look<T>): (asked: Asked, now: Date) => ReturnType<Look<T>> {
+function shared<T>(
+  db: Database,
+  look: Look<T>,
+): (span: StoredSpan, now: Date) => ReturnType<Look<T>> {
   const underWay = new Map<string, ReturnType<Look<T>>>();
-  return (asked, now) => {
-    const key = `${tenantKey(asked.tenant)} ${asked.from} ${asked.to}`;
-    const found = underWay.get(key);
-    if (found !== undefined) return found;
-    const begun = look(db, asked, now).finally(() => underWay.delete(key));
+  return (span, now) => {
+    const key = `${tenantKey(span.tenant)} ${span.from} ${span.to}`;
+    const pending = underWay.get(key);
+    if (pending !== undefined) return pending;
+    const begun = look(db, span, now).finally(() => underWay.delete(key));
     underWay.set(key, begun);
     return begun;
   };

@@ -34,8 +34,8 @@ export async function readFewAtOnce<Row>(
 ): Promise<Row[]> {
   const rows: Row[] = [];
   for (let at = 0; at < days.length; at += AT_ONCE) {
-    const found = await Promise.all(days.slice(at, at + AT_ONCE).map(read));
-    rows.push(...found.flat());
+    const results = await Promise.all(days.slice(at, at + AT_ONCE).map(read));
+    rows.push(...results.flat());
   }
   return rows;
 }

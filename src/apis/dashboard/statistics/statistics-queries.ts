@@ -141,7 +141,7 @@ const OVER_FOR_MINUTES = 30;
  * same values. Each hour is checked by its own subquery (`limit 1`), because anti-joins read whole
  * tables here.
  */
-export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<void> {
+export async function storeHours(sql: Sql, span: DayOf, now: Date): Promise<void> {
   await sql.query(
     `with ${HOURS}, spans as materialized (
        select hour, until from (select * from hours where ${overFor(OVER_FOR_MINUTES)} offset 0) h
@@ -164,12 +164,12 @@ export async function storeHours(sql: Sql, asked: DayOf, now: Date): Promise<voi
      insert into statistics_hours (account_id, livemode, hour, ${PART_FIELDS})
      select $1, $2, hour, ${PART_FIELDS} from counted
      on conflict do nothing`,
-    [...dayValues(asked), now],
+    [...dayValues(span), now],
   );
 }
 
 /** Returns a day's figures so far: its stored hours, plus the rest counted now. */
-export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<PartRow[]> {
+export async function selectParts(sql: Sql, span: DayOf, now: Date): Promise<PartRow[]> {
   return sql.query<PartRow>(
     `with ${HOURS}, kept as materialized (
        select k.* from statistics_hours k
@@ -183,12 +183,12 @@ export async function selectParts(sql: Sql, asked: DayOf, now: Date): Promise<Pa
      ), ${COUNTED}
      select true as is_kept, ${READ_FIELDS} from kept
      union all select false, ${READ_FIELDS} from counted`,
-    [...dayValues(asked), now],
+    [...dayValues(span), now],
   );
 }
 
 /** Stores a complete day, and deletes its hours. */
-export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]): Promise<void> {
+export async function storeDay(sql: Sql, span: DayOf, rows: readonly DayRow[]): Promise<void> {
   const texts = rows.map(({ volume, tips, refunded, ...row }) => ({
     ...row,
     volume: String(volume),
@@ -206,7 +206,7 @@ export async function storeDay(sql: Sql, asked: DayOf, rows: readonly DayRow[]):
        called_off integer, payments integer, volume bigint, tips bigint, refunds integer,
        refunded bigint, settle_ms_median integer, settle_ms_p95 integer, declines jsonb)
      on conflict do nothing`,
-    [...dayValues(asked), asked.day, asked.timeZone, JSON.stringify(texts)],
+    [...dayValues(span), span.day, span.timeZone, JSON.stringify(texts)],
   );
 }
 
@@ -218,12 +218,12 @@ export interface Span {
   readonly to: string;
 }
 
-export async function selectStoredDays(sql: Sql, asked: Span): Promise<DayRow[]> {
+export async function selectStoredDays(sql: Sql, span: Span): Promise<DayRow[]> {
   return sql.query<DayRow>(
     `select day::text as day, ${DAY_FIELDS} from statistics_days
      where account_id = $1 and livemode = $2 and time_zone = $3
        and day >= $4 and day <= $5`,
-    [asked.tenant.accountId, asked.tenant.livemode, asked.timeZone, asked.from, asked.to],
+    [span.tenant.accountId, span.tenant.livemode, span.timeZone, span.from, span.to],
   );
 }
 
@@ -255,7 +255,7 @@ export interface DaySums {
 }
 
 /** Returns a day's settled payments: a row per terminal, and a total without a terminal ID. */
-export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]> {
+export async function selectSettled(sql: Sql, span: DayOf): Promise<ReportRow[]> {
   return sql.query<ReportRow>(
     `select coalesce(terminal_id, '') as terminal_id, count(*)::int as payments,
        coalesce(sum(amount), 0)::bigint as gross,
@@ -267,12 +267,12 @@ export async function selectSettled(sql: Sql, asked: DayOf): Promise<ReportRow[]
      where account_id = $1 and livemode = $2
        and created >= $3 and created < $4
      group by grouping sets ((terminal_id), ()) order by 1`,
-    dayValues(asked),
+    dayValues(span),
   );
 }
 
 /** Returns a day's refunds and withdrawals, which left the balance. */
-export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
+export async function selectPaidOut(sql: Sql, span: DayOf): Promise<DaySums> {
   const rows = await sql.query<DaySums>(
     `with back as (
        select count(*)::int as refunds, coalesce(sum(amount), 0)::bigint as refunded
@@ -286,7 +286,7 @@ export async function selectPaidOut(sql: Sql, asked: DayOf): Promise<DaySums> {
          and status = 'succeeded'
      )
      select * from back, gone`,
-    dayValues(asked),
+    dayValues(span),
   );
   return rows[0] ?? { refunds: 0, refunded: 0n, withdrawals: 0, withdrawn: 0n };
 }

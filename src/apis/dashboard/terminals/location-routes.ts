@@ -115,13 +115,13 @@ function createRoute({ db }: ApiContext) {
     status: 201,
     response: LocationSchema,
     errors: ['unexpected_state'],
-    handle: async ({ caller, params, body: { account: accountId, ...asked }, requestId, now }) => {
+    handle: async ({ caller, params, body: { account: accountId, ...input }, requestId, now }) => {
       if (!(await accountIdsOf(db, params.org)).includes(accountId)) {
         const message = 'account is not one of the accounts of this organization.';
         return refuse('parameter_invalid', message, 'account');
       }
       const ref = { accountId, actor: actorOf(caller, requestId), now };
-      const row = await db.transaction((tx) => createLocation(tx, ref, asked));
+      const row = await db.transaction((tx) => createLocation(tx, ref, input));
       return isRefusal(row) ? row : answerWith(201, locationObject(row));
     },
   });

@@ -109,8 +109,8 @@ function listRoute(ctx: ApiContext) {
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query }) => {
       const pagination = { list: 'terminals', tenant, query, cursorKey: ctx.keys.cursor };
-      const wanted = { tenant, status: query.status ?? null };
-      const read = (page: Page) => selectTerminalPage(ctx.db.standby, wanted, page);
+      const filter = { tenant, status: query.status ?? null };
+      const read = (page: Page) => selectTerminalPage(ctx.db.standby, filter, page);
       return answerList(pagination, read, (row) => managedTerminal(ctx.pages, row));
     },
   });
