@@ -145,8 +145,8 @@ export function createKeyAuthenticator(db: Database) {
   const rows = createBatcher<Buffer, KeyMerchantRow | undefined>({
     ...TOGETHER,
     run: async (hashes) => {
-      const found = await selectKeyMerchants(db, hashes);
-      return hashes.map((hash) => found.find((row) => row.hash.equals(hash)));
+      const rows = await selectKeyMerchants(db, hashes);
+      return hashes.map((hash) => rows.find((row) => row.hash.equals(hash)));
     },
   });
   const uses = createBatcher<Use, null>({

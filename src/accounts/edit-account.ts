@@ -221,20 +221,20 @@ export async function decideName(
   const { accountId, now, secretKey } = ref;
   const before = await lockAccount(tx, accountId);
   if (before === undefined) return refuse('resource_missing', 'No such account.', 'account');
-  const asked = await takeNameRequest(tx, accountId);
-  if (asked === undefined) return nobodyAsked();
+  const request = await takeNameRequest(tx, accountId);
+  if (request === undefined) return nobodyAsked();
   const { approved, reason } = decision;
   const { name: old } = before;
-  const name = approved ? asked : old;
+  const name = approved ? request : old;
   const after = only(await updateAccount(tx, before, { name }), 'account');
-  const mail = nameMail({ old, asked }, approved ? null : reason);
+  const mail = nameMail({ old, asked: request }, approved ? null : reason);
   for (const to of await selectOwnerEmails(tx, accountId)) {
     await queueMail(tx, secretKey, { to, ...mail, now });
   }
   await recordAccountChange(tx, ref, {
     action: approved ? 'account.renamed' : 'account.name_rejected',
     before: { name: old },
-    after: { name: after.name, asked, reason },
+    after: { name: after.name, asked: request, reason },
   });
   return after;
 }

@@ -99,11 +99,11 @@ export async function addDocument(
 /** Returns the file's bytes as they were uploaded. */
 export async function readDocument(
   sql: Sql,
-  wanted: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },
+  filter: { readonly accountId: string; readonly id: string; readonly secretKey: Buffer },
 ): Promise<{ readonly row: DocumentRow; readonly bytes: Buffer } | Refusal> {
-  const row = await selectDocumentContent(sql, wanted);
+  const row = await selectDocumentContent(sql, filter);
   if (row === undefined) return resourceMissing('document');
-  return { row, bytes: Buffer.from(decrypt(wanted.secretKey, row.content, row.id), 'base64') };
+  return { row, bytes: Buffer.from(decrypt(filter.secretKey, row.content, row.id), 'base64') };
 }
 
 export async function removeDocument(tx: Tx, ref: AccountRef, id: string): Promise<null | Refusal> {

@@ -72,11 +72,11 @@ export async function selectDocuments(sql: Sql, accountId: string): Promise<Docu
 
 export async function selectDocumentContent(
   sql: Sql,
-  wanted: { readonly accountId: string; readonly id: string },
+  filter: { readonly accountId: string; readonly id: string },
 ): Promise<(DocumentRow & { content: Buffer }) | undefined> {
   const rows = await sql.query<DocumentRow & { content: Buffer }>(
     `select ${kybDocuments.columns}, content from kyb_documents where account_id = $1 and id = $2`,
-    [wanted.accountId, wanted.id],
+    [filter.accountId, filter.id],
   );
   return rows[0];
 }

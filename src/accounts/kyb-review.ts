@@ -59,8 +59,8 @@ async function announceDecision(
 ): Promise<void> {
   const { reason, now } = told;
   const tenants = [false, true].map((livemode) => ({ accountId: account.id, livemode }));
-  const wanted = tenants.map((tenant) => ({ tenant, count: 1 }));
-  const stampOf = await stampOrders(tx, wanted, now);
+  const counts = tenants.map((tenant) => ({ tenant, count: 1 }));
+  const stampOf = await stampOrders(tx, counts, now);
   await appendEvents(
     tx,
     tenants.map((tenant) => ({

@@ -127,10 +127,10 @@ function readEdit<E extends LocationEdit>(edit: E): E | Refusal {
 export async function createLocation(
   tx: Tx,
   ref: AccountRef,
-  asked: LocationEdit & { readonly name: string },
+  input: LocationEdit & { readonly name: string },
 ): Promise<Location | Refusal> {
   const { accountId, now } = ref;
-  const edit = readEdit(asked);
+  const edit = readEdit(input);
   if (isRefusal(edit)) return edit;
   // Locks the account, so that two requests cannot exceed the limit.
   const account = await lockOwnAccount(tx, accountId);
@@ -153,9 +153,9 @@ interface LocationRef extends Omit<AccountRef, 'accountId'> {
 export async function editLocation(
   tx: Tx,
   { actor, now, accountIds, id }: LocationRef,
-  asked: LocationEdit & { readonly version: number },
+  input: LocationEdit & { readonly version: number },
 ): Promise<Location | Refusal> {
-  const { version, ...rest } = asked;
+  const { version, ...rest } = input;
   const edit = readEdit(rest);
   if (isRefusal(edit)) return edit;
   const before = await locations.find(tx, 'where id = $1 for update', [id]);

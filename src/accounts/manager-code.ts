@@ -19,9 +19,9 @@ const KEPT_MS = 30 * DAY_MS;
  */
 export async function createManagerCode(
   tx: Tx,
-  asked: TenantRef,
+  input: TenantRef,
 ): Promise<{ readonly code: string; readonly expiresAt: Date }> {
-  const { tenant, now } = asked;
+  const { tenant, now } = input;
   const code = newShortCode();
   const expiresAt = addMs(now, VALID_MS);
   await tx.query(
@@ -39,7 +39,7 @@ export async function createManagerCode(
       addMs(now, -KEPT_MS),
     ],
   );
-  await recordTenantChange(tx, asked, {
+  await recordTenantChange(tx, input, {
     action: 'manager_code.created',
     objectId: tenant.accountId,
     after: { expires_at: expiresAt.toISOString() },

@@ -25,7 +25,7 @@ export interface DuePeriod {
  */
 export async function selectDuePeriods(
   sql: Sql,
-  wanted: {
+  input: {
     readonly task: PeriodTask;
     readonly modes: readonly boolean[];
     readonly now: Date;
@@ -35,7 +35,7 @@ export async function selectDuePeriods(
   const rows = await periodEnds.list(
     sql,
     'where task = $1 and due <= $2 and livemode = any($3) order by due limit $4',
-    [wanted.task, wanted.now, wanted.modes, wanted.limit],
+    [input.task, input.now, input.modes, input.limit],
   );
   return rows.map(({ account_id: accountId, livemode }) => ({ accountId, livemode }));
 }

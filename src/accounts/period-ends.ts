@@ -31,7 +31,7 @@ const RETRY_MS = 30_000;
  */
 export async function endPeriods(
   ctx: ProcessContext,
-  wanted: {
+  input: {
     readonly task: PeriodTask;
     readonly modes: readonly boolean[];
     /** The log message if `end` throws. */
@@ -39,7 +39,7 @@ export async function endPeriods(
   },
   end: (due: DuePeriod) => Promise<boolean>,
 ): Promise<boolean> {
-  const { task, modes, failure } = wanted;
+  const { task, modes, failure } = input;
   const now = ctx.clock.now();
   const tenants = await selectDuePeriods(ctx.db, { task, modes, now, limit: BATCH });
   for (const tenant of tenants) {

@@ -65,7 +65,7 @@ interface TaxRow extends Pick<ShopSettings, 'tax_rates' | 'prices_include_tax'> 
  */
 export async function selectTaxSettings(
   sql: Sql,
-  asked: readonly AskedTerminal[],
+  terminals: readonly AskedTerminal[],
 ): Promise<(of: AskedTerminal) => TaxRow | undefined> {
   const rows = await sql.query<TaxRow>(
     `select w.account_id, w.terminal_id, coalesce(l.tax_rates, a.tax_rates) as tax_rates,
@@ -74,7 +74,7 @@ export async function selectTaxSettings(
      join accounts a on a.id = w.account_id
      left join terminals t on t.id = w.terminal_id and t.account_id = a.id
      left join locations l on l.id = t.location_id and l.account_id = a.id`,
-    [asked.map(({ accountId }) => accountId), asked.map(({ terminalId }) => terminalId)],
+    [terminals.map(({ accountId }) => accountId), terminals.map(({ terminalId }) => terminalId)],
   );
   const keyOf = (accountId: string, terminalId: string) => `${accountId} ${terminalId}`;
   const byKey = new Map(rows.map((row) => [keyOf(row.account_id, row.terminal_id), row]));

@@ -78,16 +78,16 @@ function grouped(
 
 /** Returns a parameter in a merchant's notation: `body.amount integer`, `query status = paid`. */
 function parameterOf({ rest }: Line): string | null {
-  const [place = '', name = '', ...more] = rest.split(' ');
-  if (place.startsWith('body.')) return place.slice('body.'.length);
-  if (place !== 'query' && place !== 'header') return null;
+  const [location = '', name = '', ...more] = rest.split(' ');
+  if (location.startsWith('body.')) return location.slice('body.'.length);
+  if (location !== 'query' && location !== 'header') return null;
   return more[0] === '=' ? `${name} = ${more[1]}` : name;
 }
 
 function fieldOf({ rest }: Line): string | null {
-  const [place = ''] = rest.split(' ');
-  if (Number.parseInt(place, 10) >= LEAST_ERROR) return null;
-  return MEMBER.exec(place)?.[1] ?? null;
+  const [location = ''] = rest.split(' ');
+  if (Number.parseInt(location, 10) >= LEAST_ERROR) return null;
+  return MEMBER.exec(location)?.[1] ?? null;
 }
 
 /**

@@ -31,8 +31,8 @@ function resolve(document: Doc, value: unknown): Doc {
   const schema = (value ?? {}) as Doc;
   if (typeof schema.$ref !== 'string') return schema;
   const parts = schema.$ref.replace('#/', '').split('/');
-  const found = parts.reduce<unknown>((at, part) => (at as Doc)?.[part], document);
-  return resolve(document, found);
+  const node = parts.reduce<unknown>((at, part) => (at as Doc)?.[part], document);
+  return resolve(document, node);
 }
 
 /** Returns the type, such as `integer or null`, whichever notation the schema uses. */
@@ -77,9 +77,9 @@ function visitOperation(visit: Visit, operation: Doc): void {
   const { document, owner, promises } = visit;
   promises.add(owner);
   for (const one of (operation.parameters ?? []) as unknown[]) {
-    const { name, in: place, required, schema } = resolve(document, one);
-    visitSchema({ ...visit, asks: true }, schema, `${place} ${name}`);
-    if (required === true) visit.demands.add(`${owner} ${place} ${name}`);
+    const { name, in: location, required, schema } = resolve(document, one);
+    visitSchema({ ...visit, asks: true }, schema, `${location} ${name}`);
+    if (required === true) visit.demands.add(`${owner} ${location} ${name}`);
   }
   const body = schemaOf(document, operation.requestBody);
   if (body !== undefined) visitSchema({ ...visit, asks: true }, body, 'body');

@@ -26,9 +26,9 @@ interface Question {
 
 function questionOf(body: unknown): Question | null {
   try {
-    const asked: Question = JSON.parse(String(body));
-    const { method, params = [] } = asked;
-    return RELAYED.includes(method) && Array.isArray(params) ? asked : null;
+    const question: Question = JSON.parse(String(body));
+    const { method, params = [] } = question;
+    return RELAYED.includes(method) && Array.isArray(params) ? question : null;
   } catch {
     return null;
   }
@@ -68,12 +68,12 @@ export function addChainRelay(
     app.post(`/${relayPath(network)}`, options, async (request, reply) => {
       if (!isAskedAt(request, isOurs)) return reply.callNotFound();
       reply.header('Cache-Control', 'no-store');
-      const asked = questionOf(request.body);
-      if (asked === null) {
+      const question = questionOf(request.body);
+      if (question === null) {
         const message = `supported methods: ${RELAYED.join(', ')}`;
         return reply.code(400).send({ jsonrpc: '2.0', id: null, error: { code: -32601, message } });
       }
-      const { id = null, method, params = [] } = asked;
+      const { id = null, method, params = [] } = question;
       const result = await call(method, params).catch(() => undefined);
       if (result !== undefined) return reply.send({ jsonrpc: '2.0', id, result });
       const error = { code: -32603, message: 'the chain node did not respond' };

@@ -62,7 +62,7 @@ interface End {
   readonly reason: string;
 }
 
-interface Asked {
+interface StopSignal {
   readonly end: Promise<End>;
   /**
    * Aborts at the second signal, because an operator who sends another one does not want to wait.
@@ -74,7 +74,7 @@ interface Asked {
  * Handles signals from the first moment, so that a process that is stopped during its start also
  * exits cleanly, with code 0.
  */
-function askedToStop(): Asked {
+function askedToStop(): StopSignal {
   const hurry = new AbortController();
   const end = new Promise<End>((resolve) => {
     let signals = 0;
@@ -93,17 +93,17 @@ function endInTime({ code }: End, drainSeconds: number): void {
   setTimeout(() => process.exit(code), drainSeconds * 1000 + STOP_MS);
 }
 
-async function stopAtTheEnd(started: Started, asked: Asked, log: Log): Promise<never> {
+async function stopAtTheEnd(started: Started, stop: StopSignal, log: Log): Promise<never> {
   const { running, drainSeconds } = started;
   const lost = running.lost.then((reason): End => ({ code: 1, reason }));
-  const end = await Promise.race([asked.end, lost]);
+  const end = await Promise.race([stop.end, lost]);
   if (end.code === 0) log.info(`stopping: ${end.reason}`);
   else log.error(`stopping because a component failed: ${end.reason}`);
   endInTime(end, drainSeconds);
   // Drain only after a signal: after the loss of the database or the chains, no request can be
   // served.
   const serves = end.code === 0 && drainSeconds > 0;
-  await running.stop(serves ? asked.hurry : AbortSignal.abort());
+  await running.stop(serves ? stop.hurry : AbortSignal.abort());
   process.exit(end.code);
 }
 
@@ -113,11 +113,11 @@ interface Started {
   readonly drainSeconds: number;
 }
 
-async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
+async function startOrExit(stop: Promise<End>, log: Log): Promise<Started> {
   let end: End | null = null;
   let started = false;
   const ends = new AbortController();
-  void asked.then((asking) => {
+  void stop.then((asking) => {
     end = asking;
     ends.abort();
     if (!started) endInTime(asking, 0);
@@ -144,5 +144,5 @@ async function startOrExit(asked: Promise<End>, log: Log): Promise<Started> {
 }
 
 const log = stderrLog(undefined, { secrets: secretValues(process.env), release: RELEASE });
-const asked = askedToStop();
-await stopAtTheEnd(await startOrExit(asked.end, log), asked, log);
+const stopRequest = askedToStop();
+await stopAtTheEnd(await startOrExit(stopRequest.end, log), stopRequest, log);

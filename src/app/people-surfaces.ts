@@ -21,7 +21,7 @@ export function peopleSurfaces(
     settings: settings.operator,
     configuration: () => maskedConfiguration(config),
     cells: {
-      search: (wanted: string) => searchOthers(config.cells, wanted),
+      search: (text: string) => searchOthers(config.cells, text),
       others: () => waitingOfOthers(config.cells),
     },
   };

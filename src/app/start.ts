@@ -234,7 +234,7 @@ async function prepareGround(
 }
 
 /** The inputs of a start besides its settings. */
-interface Asked {
+interface StartInput {
   readonly log: Log;
   /** Aborts when the process receives a stop signal, which ends all waits during the start. */
   readonly ends?: AbortSignal | undefined;
@@ -242,7 +242,7 @@ interface Asked {
 
 async function prepareDatabase(
   config: Config,
-  { url, folder, log, ends }: Asked & { readonly url: string; readonly folder: DataFolder },
+  { url, folder, log, ends }: StartInput & { readonly url: string; readonly folder: DataFolder },
   stops: Undo,
 ): Promise<Database> {
   const { maxConnections, databaseReadUrl: readUrl, databaseDirectUrl: directUrl } = config;
@@ -449,7 +449,7 @@ function finishBuildsLater(
 /**
  * Starts every configured part of a process in a fixed order, and records how to undo each step.
  */
-async function bringUp(config: Config, { log, ends }: Asked, stops: Undo): Promise<Up> {
+async function bringUp(config: Config, { log, ends }: StartInput, stops: Undo): Promise<Up> {
   for (const address of listenAddresses(config)) await requirePort(address);
   const folder = await openDataFolder(config.dataDir);
   stops.push(folder.close, startTraceExport(config.tracing, log));

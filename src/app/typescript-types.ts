@@ -165,9 +165,9 @@ function parametersOf(document: Schema, operation: Schema): Schema[] {
   const { parameters: shared } = document.components as { parameters?: Record<string, Schema> };
   return parameters.map((one) => {
     if (typeof one.$ref !== 'string') return one;
-    const found = shared?.[one.$ref.slice('#/components/parameters/'.length)];
-    assert(found !== undefined, `${one.$ref} is not there`);
-    return found;
+    const parameter = shared?.[one.$ref.slice('#/components/parameters/'.length)];
+    assert(parameter !== undefined, `${one.$ref} is not there`);
+    return parameter;
   });
 }
 

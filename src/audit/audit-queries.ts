@@ -57,26 +57,26 @@ export async function selectAuditLogs(sql: Sql): Promise<string[]> {
 /** Returns the entries after `after`, in order. */
 export async function selectEntries(
   sql: Sql,
-  wanted: { readonly auditLog: string; readonly after: bigint; readonly limit: number },
+  filter: { readonly auditLog: string; readonly after: bigint; readonly limit: number },
 ): Promise<AuditRow[]> {
   return auditEntries.list(sql, 'where chain = $1 and sequence > $2 order by sequence limit $3', [
-    wanted.auditLog,
-    wanted.after,
-    wanted.limit,
+    filter.auditLog,
+    filter.after,
+    filter.limit,
   ]);
 }
 
 /** Returns an audit log's entries newest first, for display. */
 export async function selectNewest(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly auditLog: string;
     readonly before: bigint | null;
     readonly objectId: string | null;
     readonly limit: number;
   },
 ): Promise<AuditRow[]> {
-  const { auditLog, before, objectId, limit } = wanted;
+  const { auditLog, before, objectId, limit } = filter;
   return auditEntries.list(
     sql,
     `where chain = $1 and sequence < $2 ${objectId === null ? '' : 'and object_id = $4'}

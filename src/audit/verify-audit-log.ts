@@ -71,9 +71,9 @@ async function verifyAfter(sql: Sql, from: { auditLog: string; head: Head }): Pr
  */
 export async function verifyStretch(
   sql: Sql,
-  wanted: { readonly auditLog: string; readonly after: bigint },
+  filter: { readonly auditLog: string; readonly after: bigint },
 ): Promise<Stretch> {
-  const { auditLog, after } = wanted;
+  const { auditLog, after } = filter;
   const first: Head = { sequence: 0n, hash: GENESIS };
   if (after === 0n) return verifyAfter(sql, { auditLog, head: first });
   const [row] = await selectEntries(sql, { auditLog, after: after - 1n, limit: 1 });

@@ -53,14 +53,14 @@ export function answerWith(status: number, object: object): Answer {
 export const DEFAULT_WEB_URL = 'http://127.0.0.1:4242';
 
 /** Values that an error response contains besides the refusal. */
-export interface Asked {
+export interface RequestRef {
   readonly requestId: string;
   /** Root URL of the published documentation, for `doc_url`. */
   readonly docsUrl: string;
 }
 
 /** Renders the error body of behavior.md 2.3. */
-export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: Asked): Answer {
+export function answerRefusal(refusal: Refusal, { requestId, docsUrl }: RequestRef): Answer {
   const error = {
     type: ERROR_CODES[refusal.code][1],
     code: refusal.code,

@@ -39,11 +39,11 @@ export function isMonth(text: string): boolean {
 }
 
 /** Checks the format and the order of two days. An omitted day is no bound. */
-export function checkOrder(asked: {
+export function checkOrder(input: {
   readonly from?: string;
   readonly to?: string;
 }): Refusal | null {
-  const { from, to } = asked;
+  const { from, to } = input;
   for (const [name, day] of Object.entries({ from, to })) {
     if (day === undefined || isDay(day)) continue;
     return refuse('parameter_invalid', `${name} must be a date in the form YYYY-MM-DD.`, name);

@@ -7,5 +7,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (found) => ENTITIES[found] ?? '');
+  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
 }

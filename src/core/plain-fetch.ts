@@ -12,12 +12,12 @@ export async function plainFetch(
   input: string | URL | Request,
   init?: RequestInit,
 ): Promise<Response> {
-  const asked = new Request(input, init);
-  const { statusCode, headers, body } = await request(asked.url, {
-    method: asked.method,
-    headers: { ...Object.fromEntries(asked.headers), 'accept-encoding': 'identity' },
-    body: asked.body === null ? null : Buffer.from(await asked.arrayBuffer()),
-    signal: asked.signal,
+  const normalized = new Request(input, init);
+  const { statusCode, headers, body } = await request(normalized.url, {
+    method: normalized.method,
+    headers: { ...Object.fromEntries(normalized.headers), 'accept-encoding': 'identity' },
+    body: normalized.body === null ? null : Buffer.from(await normalized.arrayBuffer()),
+    signal: normalized.signal,
   });
   const encoding = String(headers['content-encoding'] ?? 'identity');
   const isPlain = encoding.toLowerCase() === 'identity';

@@ -98,9 +98,9 @@ export interface Wanted {
 }
 
 /** Adds up the requested positions per account and mode. */
-function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
+function addUp(requests: readonly Wanted[]): Map<string, Wanted> {
   const sums = new Map<string, Wanted>();
-  for (const { tenant, count } of wanted) {
+  for (const { tenant, count } of requests) {
     const key = tenantKey(tenant);
     sums.set(key, { tenant, count: (sums.get(key)?.count ?? 0) + count });
   }
@@ -115,10 +115,10 @@ function addUp(wanted: readonly Wanted[]): Map<string, Wanted> {
  */
 export async function stampOrders(
   tx: Tx,
-  wanted: readonly Wanted[],
+  requests: readonly Wanted[],
   now: Date,
 ): Promise<(tenant: Tenant) => Stamp> {
-  const sums = addUp(wanted);
+  const sums = addUp(requests);
   const all = [...sums.values()];
   const [accountIds, modes] = [
     all.map(({ tenant }) => tenant.accountId),

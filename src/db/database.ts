@@ -150,8 +150,8 @@ const FLUSHED = `
 async function notePosition(client: pg.PoolClient, watch: DatabaseWatch): Promise<void> {
   const { highest } = watch;
   try {
-    const [place] = await run<LogPlace>(client, FLUSHED);
-    if (place !== undefined) await notePlace(client, watch, { place, before: highest });
+    const [row] = await run<LogPlace>(client, FLUSHED);
+    if (row !== undefined) await notePlace(client, watch, { place: row, before: highest });
   } catch {
     // Ignore the error: the commit reports its own result, and the connection reports its fault.
   }

@@ -118,8 +118,8 @@ export class DatabaseWatch {
    * Sets the identity and position that an earlier process recorded. Call it before the first
    * connection.
    */
-  expect(place: DatabasePlace): void {
-    this.#expected = place;
+  expect(position: DatabasePlace): void {
+    this.#expected = position;
   }
 
   /** Records that the database has lost data since an earlier process used it. */
@@ -141,10 +141,10 @@ export class DatabaseWatch {
    * @param before the highest known position when the statement was sent
    */
   isOther(
-    wanted: { readonly timeline: string; readonly position: bigint },
+    expected: { readonly timeline: string; readonly position: bigint },
     before: bigint,
   ): boolean {
-    return this.#view?.timeline !== wanted.timeline || wanted.position < before;
+    return this.#view?.timeline !== expected.timeline || expected.position < before;
   }
 
   /**
@@ -210,12 +210,12 @@ export class DatabaseWatch {
    */
   stand(
     livemode: boolean,
-    found: { readonly state: LedgerState; readonly trust: LedgerTrust },
+    current: { readonly state: LedgerState; readonly trust: LedgerTrust },
     epoch: number,
   ): void {
     if (epoch !== this.#epoch || !this.#states.has(livemode)) return;
-    this.#states.set(livemode, found.state);
-    this.#trust.set(livemode, found.trust);
+    this.#states.set(livemode, current.state);
+    this.#trust.set(livemode, current.trust);
   }
 
   trust(livemode: boolean): LedgerTrust {

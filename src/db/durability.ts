@@ -60,9 +60,9 @@ export function judgeReplication(row: ReplicationRow): Durability {
  * True if the database is less durable than declared. Without a declaration, it must be
  * synchronous.
  */
-export function fallsShort(found: Durability, declared: DeclaredDurability | null): boolean {
+export function fallsShort(actual: Durability, declared: DeclaredDurability | null): boolean {
   if (declared === 'managed') return false;
-  return DURABILITIES.indexOf(found) < DURABILITIES.indexOf(declared ?? 'synchronous');
+  return DURABILITIES.indexOf(actual) < DURABILITIES.indexOf(declared ?? 'synchronous');
 }
 
 const LOSES: Readonly<Record<Durability, string>> = {
@@ -87,6 +87,6 @@ export async function requireDurability(
   declared: DeclaredDurability | null,
 ): Promise<void> {
   if (declared !== null) return;
-  const found = judgeReplication(await selectReplication(sql));
-  if (found !== 'synchronous') throw new StartError(`DATABASE_URL: ${LOSES[found]}`);
+  const actual = judgeReplication(await selectReplication(sql));
+  if (actual !== 'synchronous') throw new StartError(`DATABASE_URL: ${LOSES[actual]}`);
 }

@@ -21,11 +21,11 @@ export interface LongPolls<T> {
    * Calls `look` now, and again whenever the row may have changed, until it returns a result.
    * Returns undefined after the time-out.
    */
-  until<Found>(
+  until<Row>(
     key: string,
     limits: WaitLimits,
-    look: () => Promise<Found | undefined>,
-  ): Promise<Found | undefined>;
+    look: () => Promise<Row | undefined>,
+  ): Promise<Row | undefined>;
   /** Returns the current row. Concurrent reads share one statement. */
   read(key: string): Promise<T | undefined>;
 }
@@ -101,8 +101,8 @@ export function createLongPolls<T>(options: LongPollsOptions<T>): LongPolls<T> {
   const poll = createPoll(options.pollMs ?? POLL_MS);
   const reader = createBatcher<string, T | undefined>({
     run: async (keys) => {
-      const found = await options.read([...new Set(keys)]);
-      return keys.map((key) => found.get(key));
+      const rows = await options.read([...new Set(keys)]);
+      return keys.map((key) => rows.get(key));
     },
     maxInFlight: MAX_IN_FLIGHT,
     maxItems: MAX_KEYS,
@@ -117,9 +117,9 @@ export function createLongPolls<T>(options: LongPollsOptions<T>): LongPolls<T> {
     try {
       for (;;) {
         signal.reset();
-        const found = await look();
+        const row = await look();
         const leftMs = deadline - performance.now();
-        if (found !== undefined || leftMs <= 0 || gone?.aborted) return found;
+        if (row !== undefined || leftMs <= 0 || gone?.aborted) return row;
         await signal.raised(leftMs);
       }
     } finally {

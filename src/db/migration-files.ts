@@ -46,7 +46,7 @@ interface Declared {
 /** Reads the lines at the top of a file that are no comments but say how it runs. */
 function declaredIn(text: string): Declared {
   const [head] = HEAD.exec(text) ?? [''];
-  const [kind] = [...head.matchAll(KIND)].map(([, found]) => found as MigrationKind);
+  const [kind] = [...head.matchAll(KIND)].map(([, kind]) => kind as MigrationKind);
   return { kind: kind ?? 'at_once', isBaseline: BASELINE.test(head) };
 }
 

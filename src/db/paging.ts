@@ -209,10 +209,10 @@ async function readList<Row extends Place>(
   const upper = parameters.bound(upperBound(page));
   const limit = `limit ${parameters.add(page.limit + 1)}`;
   const conditions = (list.conditions ?? []).map((one) => parameters.write(one));
-  const found = list.found === undefined ? null : parameters.write(list.found);
+  const filterHash = list.found === undefined ? null : parameters.write(list.found);
   const branches = (list.anyOf ?? [{ conditions: [] }]).map((branch) => {
     const lower = parameters.bound(lowerBound(page, branch.since));
-    const key = found === null ? keyOf(list, branch, filtered) : null;
+    const key = filterHash === null ? keyOf(list, branch, filtered) : null;
     const values = Object.entries(branch.values ?? {});
     const needed = values.filter(([column]) => key?.columns.includes(column));
     for (const [column, value] of needed) parameters.addFilter(column, value);
@@ -228,7 +228,7 @@ async function readList<Row extends Place>(
       .filter((column) => !used.has(column) && !used.has(hiddenOf(column)))
       .map((column) => `${column} = ${parameters.of(column)}`);
     const where = [
-      ...(found === null ? [] : [found]),
+      ...(filterHash === null ? [] : [filterHash]),
       ...read.where,
       ...(rest.length === 0 ? [] : [checked(rest.join(' and '))]),
       ...conditions,

@@ -63,11 +63,11 @@ export interface Source {
  */
 export async function checkout({ pool, watch }: Source): Promise<pg.PoolClient> {
   const { changes } = watch;
-  const asked = performance.now();
+  const startedMs = performance.now();
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
-    connectionWait.observe((performance.now() - asked) / 1000);
+    connectionWait.observe((performance.now() - startedMs) / 1000);
   } catch (error) {
     throw new DatabaseUnavailable('the database cannot be reached', { cause: error });
   }

@@ -87,8 +87,8 @@ function siteLinks(markdown: string): string {
     if (file.startsWith('guides/') || HANDBOOK.includes(name)) {
       return `[${text}](${name}.md${anchor})`;
     }
-    const place = `\`${path.posix.join('docs', file)}\``;
-    return text === file ? place : `${text} (${place})`;
+    const source = `\`${path.posix.join('docs', file)}\``;
+    return text === file ? source : `${text} (${source})`;
   });
 }
 
@@ -298,8 +298,8 @@ export async function buildSite(
       : referencePages(document, { group, prefix, methods: known });
   });
   const sources = [...(await readGuides()), ...references];
-  const place = sources.findLastIndex(({ group }) => group === 'Reference') + 1;
-  sources.splice(place, 0, errorsPage());
+  const position = sources.findLastIndex(({ group }) => group === 'Reference') + 1;
+  sources.splice(position, 0, errorsPage());
   const render = (source: PageSource): Page => ({ ...renderMarkdown(source.markdown), ...source });
   const pages: Page[] = [];
   for (const source of sources) {

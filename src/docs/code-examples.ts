@@ -96,14 +96,14 @@ const CALL = /^ +(\w+)\([^)]*\): [^{]+ \{\s+return this\.(?:call|pages|keyed)\('
 
 /** @param resources the text of `sdk/src/resources.ts`. */
 export function packageMethods(resources: string): PackageMethods {
-  const found = new Map<string, string>();
+  const examples = new Map<string, string>();
   for (const [, name = '', body = ''] of resources.matchAll(CLASS)) {
     const property = name[0]?.toLowerCase() + name.slice(1);
     for (const [, method, call = ''] of body.matchAll(CALL)) {
-      found.set(call, `${property}.${method}`);
+      examples.set(call, `${property}.${method}`);
     }
   }
-  return found;
+  return examples;
 }
 
 /** Writes the request in TypeScript, with the package if it has a method for the request. */

@@ -130,10 +130,10 @@ function requireVersion(own: Manifest, { name, version }: Manifest): void {
   throw new Error(`${own.name} requires ${name} ${named}, but ${version} is installed: run npm ci`);
 }
 
-async function npmArchive(place: string, built: string): Promise<Archive> {
-  const bundled = NPM[place] ?? [];
-  const isBuilt = (PACKAGES as readonly string[]).includes(place);
-  const folder = path.join(isBuilt ? built : ROOT, place);
+async function npmArchive(packageFolder: string, built: string): Promise<Archive> {
+  const bundled = NPM[packageFolder] ?? [];
+  const isBuilt = (PACKAGES as readonly string[]).includes(packageFolder);
+  const folder = path.join(isBuilt ? built : ROOT, packageFolder);
   const own = await manifestOf(folder);
   const manifest = bundled.length === 0 ? own : { ...own, bundleDependencies: bundled };
   const entries = await entriesOf(folder, { place: 'package/', manifest, isOurs: true });
@@ -302,7 +302,7 @@ async function collections(): Promise<readonly Archive[]> {
  */
 export async function archivesOf(own?: string): Promise<readonly Archive[]> {
   const built = await ensurePackages(own);
-  const npm = Object.keys(NPM).map((place) => npmArchive(place, built));
+  const npm = Object.keys(NPM).map((packageFolder) => npmArchive(packageFolder, built));
   const packages = await Promise.all([...npm, pythonArchive(), phpArchive(), goArchive()]);
   return [...packages, ...(await collections())];
 }

@@ -147,7 +147,7 @@ export function postmanCollection(document: ApiDocument): Buffer {
     },
     auth: { type: 'bearer', bearer: [{ key: 'token', value: '{{api_key}}', type: 'string' }] },
     variable: [{ key: 'base_url', value: SANDBOX }, ...empty],
-    item: [...groupsOf(all)].map(([name, wanted]) => ({ name, item: wanted.map(postmanItem) })),
+    item: [...groupsOf(all)].map(([name, requests]) => ({ name, item: requests.map(postmanItem) })),
   };
   return Buffer.from(`${JSON.stringify(collection, null, 2)}\n`);
 }
@@ -193,8 +193,8 @@ export function brunoCollection(document: ApiDocument): Entry[] {
     ...block('vars', [`base_url: ${SANDBOX}`, ...plain.map((one) => `${one}: `)]),
     `vars:secret [\n${indented(['api_key', ...tokens].join(',\n'))}\n]\n`,
   ].join('');
-  const requests = [...groupsOf(all)].flatMap(([group, wanted]) =>
-    wanted.map((one, at) => {
+  const requests = [...groupsOf(all)].flatMap(([group, requests]) =>
+    requests.map((one, at) => {
       return [`${group}/${one.endpoint.operationId}.bru`, brunoRequest(one, at)] as const;
     }),
   );

@@ -81,9 +81,9 @@ function fieldLines(fields: readonly Field[], showsRequired: boolean, depth = 0)
   });
 }
 
-function parameterLines(parameters: readonly Parameter[], place: string): string[] {
+function parameterLines(parameters: readonly Parameter[], location: string): string[] {
   const fields = parameters
-    .filter((parameter) => parameter.in === place)
+    .filter((parameter) => parameter.in === location)
     .map(({ name, schema, required = false, description }) => ({
       name,
       schema,

@@ -80,11 +80,11 @@ export function zip(entries: readonly Entry[]): Buffer {
     const name = Buffer.from(entry.name);
     const fields = zipFields(entry);
     const local = Buffer.concat([Buffer.from('PK\x03\x04'), fields, name, entry.bytes]);
-    const place = Buffer.alloc(14);
+    const attributes = Buffer.alloc(14);
     // The Unix mode: readable by everyone, writable by the owner.
-    place.writeUInt32LE((0o100644 << 16) >>> 0, 6);
-    place.writeUInt32LE(at, 10);
-    directory.push(Buffer.from('PK\x01\x02\x14\x03'), fields, place, name);
+    attributes.writeUInt32LE((0o100644 << 16) >>> 0, 6);
+    attributes.writeUInt32LE(at, 10);
+    directory.push(Buffer.from('PK\x01\x02\x14\x03'), fields, attributes, name);
     parts.push(local);
     at += local.length;
   }

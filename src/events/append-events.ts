@@ -125,9 +125,9 @@ export async function writeEvents(
 ): Promise<{ readonly events: readonly WrittenEvent[]; readonly deliveries: number }> {
   const rows = drafts.map(toRow);
   for (const { tenant } of drafts) tx.hint(EVENTS_TOPIC, eventsKey(tenant));
-  const found = await EVENTS.run<{ deliveries: bigint }>(tx, APPEND, { rows });
+  const results = await EVENTS.run<{ deliveries: bigint }>(tx, APPEND, { rows });
   const events = rows.map(({ id, created, position, body }) => ({ id, created, position, body }));
-  return { events, deliveries: Number(only(found, 'count').deliveries) };
+  return { events, deliveries: Number(only(results, 'count').deliveries) };
 }
 
 /**

@@ -25,10 +25,10 @@ export class EventFeed {
   #place: Place;
   #streams = 0;
 
-  constructor(ctx: ProcessContext, tenant: Tenant, place: Place) {
+  constructor(ctx: ProcessContext, tenant: Tenant, position: Place) {
     this.#ctx = ctx;
     this.#tenant = tenant;
-    this.#place = place;
+    this.#place = position;
     this.#loop = startLoop({
       name: 'event streams',
       pollMs: POLL_MS,
@@ -60,8 +60,8 @@ export class EventFeed {
   }
 
   async #read(after: Place): Promise<EventBatch> {
-    const wanted = { after, limit: BATCH };
-    return new EventBatch(after, await selectEventsAfter(this.#ctx.db, this.#tenant, wanted));
+    const filter = { after, limit: BATCH };
+    return new EventBatch(after, await selectEventsAfter(this.#ctx.db, this.#tenant, filter));
   }
 
   async #readOn(): Promise<boolean> {

@@ -22,12 +22,12 @@ export type EventRow = Row<typeof events>;
 export async function selectEvent(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly id: string; readonly since: Date },
+  filter: { readonly id: string; readonly since: Date },
 ): Promise<EventRow | undefined> {
   return events.find(
     sql,
     'where id = $1 and created = $2 and created >= $3 and account_id = $4 and livemode = $5',
-    [wanted.id, idTime('event', wanted.id), wanted.since, tenant.accountId, tenant.livemode],
+    [filter.id, idTime('event', filter.id), filter.since, tenant.accountId, tenant.livemode],
   );
 }
 
@@ -64,7 +64,7 @@ const OF_TYPE_ORDER = `
  */
 export async function selectEventsOfTypes(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
+  filter: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   return sql.query(
@@ -74,7 +74,7 @@ export async function selectEventsOfTypes(
        where ${OF_TYPE} ${OF_TYPE_ORDER}
      ) e
      ${NEWEST_FIRST}`,
-    [...pageValues(wanted.tenant, page), wanted.types],
+    [...pageValues(filter.tenant, page), filter.types],
   );
 }
 
@@ -84,7 +84,7 @@ export async function selectEventsOfTypes(
  */
 export async function selectUndeliveredEvents(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
+  filter: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   const within = `event_type = any($8) and ${WITHIN('event_created', 'event_position')}
@@ -105,14 +105,14 @@ export async function selectUndeliveredEvents(
      ) d
      join events e on e.id = d.event_id and e.created = d.event_created
      order by e.created desc, e.position desc`,
-    [...pageValues(wanted.tenant, page), wanted.types],
+    [...pageValues(filter.tenant, page), filter.types],
   );
 }
 
 /** Events of these types without a pending or failed delivery. */
 export async function selectDeliveredEvents(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly types: readonly string[] },
+  filter: { readonly tenant: Tenant; readonly types: readonly string[] },
   page: Page,
 ): Promise<EventRow[]> {
   const hasOne = (table: string, condition: string) => `exists (
@@ -131,6 +131,6 @@ export async function selectDeliveredEvents(
        where ${OF_TYPE} and ${checked(`not ${hasDue} and not ${hasFailed}`)} ${OF_TYPE_ORDER}
      ) e
      ${NEWEST_FIRST}`,
-    [...pageValues(wanted.tenant, page), wanted.types],
+    [...pageValues(filter.tenant, page), filter.types],
   );
 }

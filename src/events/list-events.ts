@@ -31,28 +31,28 @@ function typesOf(filter: string | null): readonly string[] {
  */
 export async function listEvents(
   sql: Sql,
-  asked: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
+  input: { readonly tenant: Tenant; readonly filter: EventFilter; readonly now: Date },
   page: Page,
 ): Promise<EventRow[]> {
-  const { tenant, filter, now } = asked;
+  const { tenant, filter, now } = input;
   const since = retainedSince(now);
   const createdGte = page.createdGte !== null && page.createdGte > since ? page.createdGte : since;
   const kept = { ...page, createdGte };
-  const wanted = { tenant, types: typesOf(filter.type) };
-  if (filter.deliverySuccess === false) return selectUndeliveredEvents(sql, wanted, kept);
-  if (filter.deliverySuccess === true) return selectDeliveredEvents(sql, wanted, kept);
+  const criteria = { tenant, types: typesOf(filter.type) };
+  if (filter.deliverySuccess === false) return selectUndeliveredEvents(sql, criteria, kept);
+  if (filter.deliverySuccess === true) return selectDeliveredEvents(sql, criteria, kept);
   if (filter.type === null) return selectEvents(sql, tenant, kept);
-  return selectEventsOfTypes(sql, wanted, kept);
+  return selectEventsOfTypes(sql, criteria, kept);
 }
 
 /** Returns the event as it is delivered, byte for byte. */
 export async function getEvent(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly id: string; readonly now: Date },
+  filter: { readonly id: string; readonly now: Date },
 ): Promise<EventRow | Refusal> {
-  const found = await selectEvent(sql, tenant, { id: wanted.id, since: retainedSince(wanted.now) });
-  return found ?? resourceMissing('event');
+  const row = await selectEvent(sql, tenant, { id: filter.id, since: retainedSince(filter.now) });
+  return row ?? resourceMissing('event');
 }
 
 /**
@@ -62,8 +62,8 @@ export async function getEvent(
 export async function findEventPlace(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly id: string; readonly now: Date },
+  filter: { readonly id: string; readonly now: Date },
 ): Promise<Place | undefined> {
-  if (!isId('event', wanted.id)) return undefined;
-  return selectEvent(sql, tenant, { id: wanted.id, since: retainedSince(wanted.now) });
+  if (!isId('event', filter.id)) return undefined;
+  return selectEvent(sql, tenant, { id: filter.id, since: retainedSince(filter.now) });
 }

@@ -15,14 +15,14 @@ export interface StreamedEvent extends Place {
 export async function selectEventsAfter(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly after: Place; readonly limit: number },
+  filter: { readonly after: Place; readonly limit: number },
 ): Promise<StreamedEvent[]> {
   return sql.query<StreamedEvent>(
     `select id, type, created, position, body from events
      where account_id = $1 and livemode = $2 and created >= $3
        and (created, position) > ($3, $4::bigint)
      order by created, position limit $5`,
-    [tenant.accountId, tenant.livemode, wanted.after.created, wanted.after.position, wanted.limit],
+    [tenant.accountId, tenant.livemode, filter.after.created, filter.after.position, filter.limit],
   );
 }
 
@@ -43,7 +43,7 @@ export async function selectNewestPlace(sql: Sql, tenant: Tenant): Promise<Place
  */
 export async function takeStreamSlot(
   sql: Sql,
-  wanted: { readonly keyId: string; readonly slots: number; readonly holdMs: number },
+  input: { readonly keyId: string; readonly slots: number; readonly holdMs: number },
 ): Promise<number | undefined> {
   const rows = await sql.query<{ slot: number }>(
     `insert into event_stream_slots as held (key_id, slot, held_until)
@@ -57,7 +57,7 @@ export async function takeStreamSlot(
      on conflict (key_id, slot) do update set held_until = excluded.held_until
      where held.held_until <= now() or held.held_until > now() + $3 * interval '2 ms'
      returning slot`,
-    [wanted.keyId, wanted.slots, wanted.holdMs],
+    [input.keyId, input.slots, input.holdMs],
   );
   return rows[0]?.slot;
 }
@@ -65,12 +65,12 @@ export async function takeStreamSlot(
 /** Returns the number of a key's open streams, in all processes. */
 export async function countStreamSlots(
   sql: Sql,
-  wanted: { readonly keyId: string; readonly holdMs: number },
+  input: { readonly keyId: string; readonly holdMs: number },
 ): Promise<number> {
   const rows = await sql.query<{ open: bigint }>(
     `select count(*) as open from event_stream_slots
      where key_id = $1 and held_until > now() and held_until <= now() + $2 * interval '2 ms'`,
-    [wanted.keyId, wanted.holdMs],
+    [input.keyId, input.holdMs],
   );
   return Number(rows[0]?.open ?? 0);
 }

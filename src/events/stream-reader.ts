@@ -33,19 +33,19 @@ export class EventBatch {
   rendered(types: ReadonlySet<string> | null): Buffer {
     const known = this.#rendered.get(types);
     if (known !== undefined) return known;
-    const wanted = this.#events.filter(({ type }) => types?.has(type) ?? true);
-    const text = wanted.map(({ id, body }) => `id: ${id}\ndata: ${body}\n\n`).join('');
+    const matches = this.#events.filter(({ type }) => types?.has(type) ?? true);
+    const text = matches.map(({ id, body }) => `id: ${id}\ndata: ${body}\n\n`).join('');
     const bytes = Buffer.from(text);
     this.#rendered.set(types, bytes);
     return bytes;
   }
 
   /** Returns the events after this position. */
-  after(place: Place): EventBatch {
-    if (!isBefore(this.from, place)) return this;
+  after(position: Place): EventBatch {
+    if (!isBefore(this.from, position)) return this;
     return new EventBatch(
-      place,
-      this.#events.filter((event) => isBefore(place, event)),
+      position,
+      this.#events.filter((event) => isBefore(position, event)),
     );
   }
 }
@@ -87,8 +87,8 @@ export class StreamReader {
   }
 
   /** Marks everything up to this position as served. */
-  skipTo(place: Place): void {
-    this.#at = place;
+  skipTo(position: Place): void {
+    this.#at = position;
   }
 
   /** Resolves when the client has read enough to be sent more, or has disconnected. */

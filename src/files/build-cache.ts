@@ -42,9 +42,9 @@ export interface Build {
   readonly command: string;
 }
 
-async function filesBelow(place: string): Promise<string[]> {
-  const full = path.join(ROOT, place);
-  if ((await lstat(full)).isFile()) return [place];
+async function filesBelow(folder: string): Promise<string[]> {
+  const full = path.join(ROOT, folder);
+  if ((await lstat(full)).isFile()) return [folder];
   const entries = await readdir(full, { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile())
@@ -53,8 +53,8 @@ async function filesBelow(place: string): Promise<string[]> {
 
 async function hashSources({ sources, ignored, command }: Build): Promise<string> {
   const places = [...sources, command, 'package-lock.json'];
-  const found = (await Promise.all(places.map(filesBelow))).flat();
-  const names = found.filter((name) => !ignored.test(name)).sort();
+  const files = (await Promise.all(places.map(filesBelow))).flat();
+  const names = files.filter((name) => !ignored.test(name)).sort();
   const hash = createHash('sha256');
   for (const name of names) {
     const content = await readFile(path.join(ROOT, name));
@@ -64,8 +64,8 @@ async function hashSources({ sources, ignored, command }: Build): Promise<string
 }
 
 /** True if the folder exists and is not a link, because a link may lead to another user's build. */
-async function exists(place: string): Promise<boolean> {
-  return lstat(place).then(
+async function exists(file: string): Promise<boolean> {
+  return lstat(file).then(
     (stats) => stats.isDirectory(),
     () => false,
   );
@@ -86,20 +86,20 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
  * Marks the build as used. Does nothing if this process may not write there, because then the build
  * is part of the program and is never deleted.
  */
-async function markUsed(place: string): Promise<void> {
+async function markUsed(folder: string): Promise<void> {
   const now = new Date();
-  await utimes(place, now, now).catch(() => {});
+  await utimes(folder, now, now).catch(() => {});
 }
 
 async function removeUnused(cache: string): Promise<void> {
   const names = (await readdir(cache)).filter((name) => !name.includes('.'));
   for (const name of names) {
-    const place = path.join(cache, name);
-    const used = await lstat(place).then(
+    const folder = path.join(cache, name);
+    const used = await lstat(folder).then(
       ({ mtimeMs }) => mtimeMs,
       () => Date.now(),
     );
-    if (used < Date.now() - KEPT_MS) await rm(place, { recursive: true, force: true });
+    if (used < Date.now() - KEPT_MS) await rm(folder, { recursive: true, force: true });
   }
 }
 
@@ -145,17 +145,17 @@ export async function ensureBuild(build: Build, own: string, limitMs?: number): 
     return shipped;
   }
   const cache = await cacheFolder(beside, own);
-  const place = path.join(cache, hash);
-  if (await exists(place)) {
-    await markUsed(place);
-    return place;
+  const folder = path.join(cache, hash);
+  if (await exists(folder)) {
+    await markUsed(folder);
+    return folder;
   }
   const fresh = path.join(cache, `${hash}.${randomUUID()}`);
   await runBuild(build, fresh, limitMs);
-  await rename(fresh, place).catch(async (error) => {
+  await rename(fresh, folder).catch(async (error) => {
     await rm(fresh, { recursive: true, force: true });
-    if (!(await exists(place))) throw error;
+    if (!(await exists(folder))) throw error;
   });
   await removeUnused(cache);
-  return place;
+  return folder;
 }

@@ -57,7 +57,7 @@ export interface DueReceipt extends UnsignedReceipt {
  */
 export async function takeDueReceipts(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly now: Date;
     readonly again: Date;
     readonly limit: number;
@@ -81,7 +81,7 @@ export async function takeDueReceipts(
      join accounts a on a.id = t.account_id
        and a.fiscal_signer is not null and not a.fiscal_by_terminal
      ${OF_SALE}`,
-    [wanted.now, wanted.again, wanted.limit, wanted.except],
+    [filter.now, filter.again, filter.limit, filter.except],
   );
 }
 

@@ -120,9 +120,9 @@ function checkIdempotencyKey(route: AnyRoute, request: FastifyRequest): Refusal 
 export async function checkRequest(
   surface: Surface,
   target: Target,
-  asked: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
+  input: { readonly request: FastifyRequest; readonly call: Call; readonly limiter: RateLimiter },
 ): Promise<Refusal | null> {
-  const { request, call, limiter } = asked;
+  const { request, call, limiter } = input;
   const credentials = credentialsOf(request, call, target);
   const caller = await surface.authenticate(credentials);
   if (isRefusal(caller)) return (await countCaller(limiter, request, call)) ?? caller;

@@ -21,7 +21,7 @@ const CREATED_BYTES = 8;
 export const PLACE_BYTES = 16;
 const MAC_BYTES = 16;
 
-function mac(pagination: Pagination, place: Buffer, key: Buffer): Buffer {
+function mac(pagination: Pagination, position: Buffer, key: Buffer): Buffer {
   const { limit: _limit, cursor: _cursor, ...filters } = pagination.query;
   const context = canonicalJson([
     pagination.list,
@@ -29,25 +29,27 @@ function mac(pagination: Pagination, place: Buffer, key: Buffer): Buffer {
     pagination.tenant.livemode,
     filters as { [key: string]: Json },
   ]);
-  return createHmac('sha256', key).update(place).update(context).digest().subarray(0, MAC_BYTES);
+  return createHmac('sha256', key).update(position).update(context).digest().subarray(0, MAC_BYTES);
 }
 
 /** Returns a cursor for this position, valid only for this pagination. */
-export function sealCursor(pagination: Pagination, place: Buffer): string {
-  return Buffer.concat([place, mac(pagination, place, pagination.cursorKey)]).toString('base64url');
+export function sealCursor(pagination: Pagination, position: Buffer): string {
+  return Buffer.concat([position, mac(pagination, position, pagination.cursorKey)]).toString(
+    'base64url',
+  );
 }
 
 export function encodePlace({ created, position }: Place): Buffer {
-  const place = Buffer.alloc(PLACE_BYTES);
-  place.writeBigInt64BE(BigInt(created.getTime()), 0);
-  place.writeBigInt64BE(position, CREATED_BYTES);
-  return place;
+  const encoded = Buffer.alloc(PLACE_BYTES);
+  encoded.writeBigInt64BE(BigInt(created.getTime()), 0);
+  encoded.writeBigInt64BE(position, CREATED_BYTES);
+  return encoded;
 }
 
-export function readPlace(place: Buffer): Place {
+export function readPlace(position: Buffer): Place {
   return {
-    created: new Date(Number(place.readBigInt64BE(0))),
-    position: place.readBigInt64BE(CREATED_BYTES),
+    created: new Date(Number(position.readBigInt64BE(0))),
+    position: position.readBigInt64BE(CREATED_BYTES),
   };
 }
 
@@ -72,18 +74,18 @@ export function openCursor(pagination: Pagination, cursor: string): Buffer | Ref
   const bytes = Buffer.from(cursor, 'base64url');
   // Node's decoder skips unknown characters, so check that encoding the bytes gives the same text.
   if (bytes.length <= MAC_BYTES || bytes.toString('base64url') !== cursor) return cursorInvalid();
-  const place = bytes.subarray(0, -MAC_BYTES);
+  const position = bytes.subarray(0, -MAC_BYTES);
   const sent = bytes.subarray(-MAC_BYTES);
   const isOurs = keysOf(pagination.cursorKey).some((key) =>
-    equalInConstantTime(sent, mac(pagination, place, key)),
+    equalInConstantTime(sent, mac(pagination, position, key)),
   );
-  return isOurs ? place : cursorInvalid();
+  return isOurs ? position : cursorInvalid();
 }
 
 export function decodeCursor(pagination: Pagination, cursor: string): Place | Refusal {
-  const place = openCursor(pagination, cursor);
-  if (isRefusal(place)) return place;
-  return place.length === PLACE_BYTES ? readPlace(place) : cursorInvalid();
+  const position = openCursor(pagination, cursor);
+  if (isRefusal(position)) return position;
+  return position.length === PLACE_BYTES ? readPlace(position) : cursorInvalid();
 }
 
 export interface PageQuery {

@@ -197,8 +197,8 @@ interface TracedRequest {
 }
 
 /** Builds the response within a span of the caller's trace, if tracing is on. */
-function traced(asked: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
-  return isTracing() ? inSpanOfRequest(asked, answer) : answer();
+function traced(request: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
+  return isTracing() ? inSpanOfRequest(request, answer) : answer();
 }
 
 async function inSpanOfRequest(

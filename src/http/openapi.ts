@@ -187,7 +187,7 @@ function successResponse(
   if (schema === null) {
     const bytes = { schema: { type: 'string' } };
     // Only the first type gets the example; the other types are the same data in other formats.
-    const shown = (place: number) => (place === 0 && example !== undefined ? { example } : {});
+    const shown = (index: number) => (index === 0 && example !== undefined ? { example } : {});
     return {
       description,
       headers,

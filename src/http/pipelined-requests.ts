@@ -40,8 +40,8 @@ interface Known {
 export function createConnections(): Connections {
   const connections = new WeakMap<Duplex, Known>();
   const knownOf = (socket: Duplex): Known => {
-    const found = connections.get(socket);
-    if (found !== undefined) return found;
+    const connection = connections.get(socket);
+    if (connection !== undefined) return connection;
     const known = { latest: null, isPipelined: false, isDistrusted: false };
     connections.set(socket, known);
     return known;

@@ -49,15 +49,15 @@ interface RateFound {
   readonly overMs: number;
 }
 
-export function decisionOf(limit: RateLimit, found: RateFound): RateDecision {
+export function decisionOf(limit: RateLimit, result: RateFound): RateDecision {
   const windowMs = limit.seconds * 1000;
   const spacingMs = windowMs / limit.requests;
   return {
-    allowed: found.allowed,
+    allowed: result.allowed,
     limit: limit.requests,
-    remaining: Math.max(0, Math.floor((windowMs - found.debtMs) / spacingMs + 1e-6)),
-    resetSeconds: Math.ceil(found.debtMs / 1000),
-    retryAfterSeconds: found.allowed ? 0 : Math.max(1, Math.ceil(found.overMs / 1000)),
+    remaining: Math.max(0, Math.floor((windowMs - result.debtMs) / spacingMs + 1e-6)),
+    resetSeconds: Math.ceil(result.debtMs / 1000),
+    retryAfterSeconds: result.allowed ? 0 : Math.max(1, Math.ceil(result.overMs / 1000)),
   };
 }
 
@@ -79,8 +79,8 @@ export function decideRate(
   // Half a microsecond of tolerance, because the sum of many intervals is not exact.
   const allowed = overMs <= 0.0005;
   const nextArrivalMs = allowed ? next : start;
-  const found = { allowed, debtMs: nextArrivalMs - nowMs, overMs };
-  return { decision: decisionOf(limit, found), nextArrivalMs };
+  const result = { allowed, debtMs: nextArrivalMs - nowMs, overMs };
+  return { decision: decisionOf(limit, result), nextArrivalMs };
 }
 
 /**

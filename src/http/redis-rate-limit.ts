@@ -84,8 +84,8 @@ export function redisRateLimiter(deps: {
           spacingMs,
         )) as [number, string, string];
         note(true);
-        const found = { allowed: fits === 1, debtMs: Number(debt), overMs: Number(over) };
-        return decisionOf(limit, found);
+        const result = { allowed: fits === 1, debtMs: Number(debt), overMs: Number(over) };
+        return decisionOf(limit, result);
       } catch {
         aloneUntilMs = performance.now() + PAUSE_MS;
         note(false);

@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Answer, type Asked, answerRefusal, type Refusal } from '#core/answer.ts';
+import { type Answer, answerRefusal, type Refusal, type RequestRef } from '#core/answer.ts';
 import type { ApiVersions } from '#core/api-versions.ts';
 import { present } from '#core/assert.ts';
 import type { RateDecision } from '#http/rate-limit.ts';
 import type { Caller, Route, Stream } from '#http/route.ts';
 
 /** The state of a request while the checks run. */
-export interface Call extends Asked {
+export interface Call extends RequestRef {
   readonly startedMs: number;
   /** Time at which the response's stream began; `null` for an ordinary response. */
   streamedMs: number | null;
@@ -39,7 +39,7 @@ export function keepCalls(app: FastifyInstance): void {
 
 export function openCall(
   request: FastifyRequest,
-  begun: Pick<Call, keyof Asked | 'now' | 'versions'>,
+  begun: Pick<Call, keyof RequestRef | 'now' | 'versions'>,
 ): Call {
   const call: Call = {
     ...begun,

@@ -136,12 +136,12 @@ function startCall(request: FastifyRequest, options: ServerOptions): Call {
 /** Sends a refusal before the caller's key is known. The request counts against its IP address. */
 async function refuseEarly(
   refusal: Refusal | ((call: Call) => Refusal),
-  asked: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  input: { readonly request: FastifyRequest; readonly reply: FastifyReply },
   options: ServerOptions,
 ): Promise<FastifyReply> {
-  const call = asked.request.call ?? startCall(asked.request, options);
-  call.rate ??= await options.limiter.take(addressKey(asked.request.ip));
-  return sendRefusal(asked.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
+  const call = input.request.call ?? startCall(input.request, options);
+  call.rate ??= await options.limiter.take(addressKey(input.request.ip));
+  return sendRefusal(input.reply, call, typeof refusal === 'function' ? refusal(call) : refusal);
 }
 
 function createCheck(surface: Surface, options: ServerOptions): Check {

@@ -29,12 +29,12 @@ function readTexts(language: TextLanguage): Texts | null {
 }
 
 function readAll(): ReadonlyMap<TextLanguage, Texts> {
-  const found = new Map<TextLanguage, Texts>();
+  const byLanguage = new Map<TextLanguage, Texts>();
   for (const language of LANGUAGES) {
     const texts = readTexts(language);
-    if (texts !== null) found.set(language, texts);
+    if (texts !== null) byLanguage.set(language, texts);
   }
-  return found;
+  return byLanguage;
 }
 
 const WRITTEN = readAll();

@@ -89,8 +89,8 @@ export function chooseLanguage(
 ): TextLanguage {
   const wished = chosen.map((wish = '') => wishesOf(wish)[0]);
   for (const wish of [...wished, ...wishesOf(accept), account]) {
-    const found = offered.find((language) => language === wish);
-    if (found !== undefined) return found;
+    const match = offered.find((language) => language === wish);
+    if (match !== undefined) return match;
   }
   return FALLBACK_LANGUAGE;
 }

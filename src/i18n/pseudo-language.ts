@@ -3,9 +3,9 @@
  * text is from the catalog.
  */
 const LETTERS: Readonly<Record<string, string>> = Object.fromEntries(
-  [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter, place) => [
+  [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'].map((letter, position) => [
     letter,
-    [...'áƀçđéƒğħíĵķłɱñóƥɋřšťúṽŵẋýžÁƁÇĐÉƑĞĦÍĴĶŁṀÑÓƤɊŘŠŤÚṼŴẊÝŽ'][place] ?? letter,
+    [...'áƀçđéƒğħíĵķłɱñóƥɋřšťúṽŵẋýžÁƁÇĐÉƑĞĦÍĴĶŁṀÑÓƤɊŘŠŤÚṼŴẊÝŽ'][position] ?? letter,
   ]),
 );
 
@@ -24,14 +24,14 @@ export function pseudoText(text: string): string {
   let missing = Math.ceil(letters.filter((letter) => letter in LETTERS).length * LONGER);
   const twice = new Set<number>();
   for (const isWanted of [(one: string) => VOWEL.test(one), (one: string) => one in LETTERS]) {
-    for (const [place, letter] of letters.entries()) {
+    for (const [position, letter] of letters.entries()) {
       if (missing === 0) break;
-      if (!isWanted(letter) || twice.has(place)) continue;
-      twice.add(place);
+      if (!isWanted(letter) || twice.has(position)) continue;
+      twice.add(position);
       missing -= 1;
     }
   }
   return letters
-    .map((letter, place) => (LETTERS[letter] ?? letter).repeat(twice.has(place) ? 2 : 1))
+    .map((letter, position) => (LETTERS[letter] ?? letter).repeat(twice.has(position) ? 2 : 1))
     .join('');
 }

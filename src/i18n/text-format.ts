@@ -16,10 +16,10 @@ function keep<Args extends readonly unknown[], Made>(make: (...args: Args) => Ma
   const made = new Map<string, Made>();
   return (...args: Args): Made => {
     const key = JSON.stringify(args);
-    const found = made.get(key) ?? make(...args);
+    const formatter = made.get(key) ?? make(...args);
     if (made.size >= MAX_FORMATTERS) made.clear();
-    made.set(key, found);
-    return found;
+    made.set(key, formatter);
+    return formatter;
   };
 }
 

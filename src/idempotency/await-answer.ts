@@ -19,9 +19,9 @@ const MAX_KEYS = 128;
 
 const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
   createBatcher<{ request: IdempotentRequest; now: Date }, KeyRow | undefined>({
-    run: async (asked) => {
-      const now = new Date(Math.max(...asked.map((one) => one.now.getTime())));
-      const requests = asked.map(({ request }) => request);
+    run: async (inputs) => {
+      const now = new Date(Math.max(...inputs.map((one) => one.now.getTime())));
+      const requests = inputs.map(({ request }) => request);
       const rows = await selectKeys(db, requests, now);
       return requests.map((request) => rows.get(keyOf(request)));
     },

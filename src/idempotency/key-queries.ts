@@ -136,13 +136,13 @@ export async function insertKeys(tx: Tx, stored: readonly StoredKey[]): Promise<
 export async function selectKey(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly caller: string; readonly key: string; readonly now: Date },
+  filter: { readonly caller: string; readonly key: string; readonly now: Date },
 ): Promise<KeyRow | undefined> {
   return idempotencyKeys.find(
     sql,
     `where account_id = $1 and livemode = $2 and caller = $3 and key = $4
        and expires_at > $5`,
-    [tenant.accountId, tenant.livemode, wanted.caller, wanted.key, wanted.now],
+    [tenant.accountId, tenant.livemode, filter.caller, filter.key, filter.now],
   );
 }
 

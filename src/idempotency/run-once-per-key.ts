@@ -125,8 +125,8 @@ export function decideKeyed<Request extends Keyed, Result extends Done>(
     if (!isRefusal(result)) return keep(request, result.answer, result);
     if (idempotency === null || freesKey(result.code)) return { answer: result, done: null };
     const { requestId } = request;
-    const asked = { requestId, docsUrl: idempotency.docsUrl };
-    return keep(request, answerRefusal(result, asked), null);
+    const input = { requestId, docsUrl: idempotency.docsUrl };
+    return keep(request, answerRefusal(result, input), null);
   });
   return { decided, stored };
 }

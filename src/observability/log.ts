@@ -55,7 +55,7 @@ export function stderrLog(now: () => Date = () => new Date(), options: LogOption
   const repeats = createRepeats();
   const write = (level: string, message: string, fields: LogFields = {}) => {
     const fault = fields.error === undefined ? '' : describeError(fields.error);
-    const places = PLACES.map((place) => String(fields[place]));
+    const places = PLACES.map((field) => String(fields[field]));
     repeats.note([level, message, fault, ...places].join('\n'), (leftOut) =>
       tell(level, message, leftOut === 0 ? fields : { ...fields, left_out: leftOut }),
     );

@@ -60,8 +60,8 @@ async function decideBy(
   const actor = { ...OPERATOR, userId: person.id, email: person.email };
   const by = { userId: person.id, actor, now: input.now, people: NOTHING_TO_SEAL };
   return db.transaction<Outcome>(async (tx) => {
-    const wanted = { kind, livemode, subject: accountId, now: input.now };
-    const open = await selectOpenProposal(tx, wanted);
+    const filter = { kind, livemode, subject: accountId, now: input.now };
+    const open = await selectOpenProposal(tx, filter);
     if (open !== undefined) {
       const decided = await decide(tx, { id: open.id, approves: true, reason: REASON }, by);
       if (decided instanceof Abandon || isRefusal(decided)) return decided;

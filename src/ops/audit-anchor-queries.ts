@@ -5,12 +5,12 @@ import type { Sql, Tx } from '#db/database.ts';
 /** Claims the day, unless it is already anchored or another process holds the claim. */
 export async function claimAnchorDay(
   sql: Sql,
-  wanted: { readonly day: string; readonly now: Date; readonly until: Date },
+  input: { readonly day: string; readonly now: Date; readonly until: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     `update audit_anchor_state set claimed_until = $3
      where anchored_day < $1::date and claimed_until <= $2 returning one`,
-    [wanted.day, wanted.now, wanted.until],
+    [input.day, input.now, input.until],
   );
   return rows.length === 1;
 }

@@ -55,15 +55,15 @@ function printKeys(countText: string): void {
 
 function integers(
   text: string,
-  wanted: { readonly name: string; readonly count: number },
+  input: { readonly name: string; readonly count: number },
 ): number[] {
   const parts = text.split(',');
-  if (parts.length === wanted.count && parts.every((one) => /^\d{1,15}$/.test(one))) {
+  if (parts.length === input.count && parts.every((one) => /^\d{1,15}$/.test(one))) {
     return parts.map(Number);
   }
   const what =
-    wanted.count === 1 ? 'a whole number' : `${wanted.count} whole numbers, separated by commas`;
-  throw new StartError(`--${wanted.name}=${text} must be ${what}`);
+    input.count === 1 ? 'a whole number' : `${input.count} whole numbers, separated by commas`;
+  throw new StartError(`--${input.name}=${text} must be ${what}`);
 }
 
 const VALUES = [

@@ -55,7 +55,7 @@ export function receiptJsonUrl(url: string): string | null {
   return match === null ? null : `${origin}${match[1]}/api/pay/v1/receipts/${match[2]}`;
 }
 
-type Found = ReturnType<typeof eventsIn>[number];
+type ContractEvent = ReturnType<typeof eventsIn>[number];
 
 /** Returns the payments that a transaction settled at this contract, in order. */
 function eventsIn(
@@ -74,7 +74,7 @@ function eventsIn(
   );
 }
 
-function compare(receipt: ReceiptClaims, event: Found): Finding[] {
+function compare(receipt: ReceiptClaims, event: ContractEvent): Finding[] {
   const { proof, fees } = receipt;
   const [begin = '', end = ''] = receipt.payer.toLowerCase().split('…');
   const payer = event.payer.toLowerCase();
@@ -129,8 +129,8 @@ async function checkRefunds(client: PublicClient, receipt: ReceiptClaims): Promi
   const paid = receipt.refunds.filter(({ status }) => status === 'succeeded');
   return Promise.all(
     paid.map(async ({ amount, tx_hash }) => {
-      const found = await client.getTransactionReceipt({ hash: tx_hash as Hash });
-      const own = found.logs.filter(
+      const receipt = await client.getTransactionReceipt({ hash: tx_hash as Hash });
+      const own = receipt.logs.filter(
         ({ address }) => address.toLowerCase() === proof.settlement.toLowerCase(),
       );
       const refunds = parseEventLogs({
@@ -154,20 +154,20 @@ export async function checkReceipt(receipt: ReceiptClaims, rpcUrl: string): Prom
   const isChain = { holds: chainId === proof.chain_id, what: `chain ${proof.chain_id}` };
   if (!isChain.holds)
     return [{ ...isChain, what: `${isChain.what}, but the node is on chain ${chainId}` }];
-  const found = await client
+  const mined = await client
     .getTransactionReceipt({ hash: proof.tx_hash as Hash })
     .catch(() => null);
-  if (found === null) return [isChain, { holds: false, what: `transaction ${proof.tx_hash}` }];
-  const events = eventsIn(found.logs, proof);
+  if (mined === null) return [isChain, { holds: false, what: `transaction ${proof.tx_hash}` }];
+  const events = eventsIn(mined.logs, proof);
   const event = events.find(({ logIndex }) => logIndex === proof.log_index);
   const findings = [
     isChain,
-    { holds: found.status === 'success', what: `transaction ${proof.tx_hash}` },
+    { holds: mined.status === 'success', what: `transaction ${proof.tx_hash}` },
     {
-      holds: Number(found.blockNumber) === proof.block_number,
+      holds: Number(mined.blockNumber) === proof.block_number,
       what: `block ${proof.block_number}`,
     },
-    await checkBlock(client, found),
+    await checkBlock(client, mined),
     { holds: event !== undefined, what: `PaymentSettled at ${proof.settlement}` },
   ];
   if (event === undefined) return findings;

@@ -63,13 +63,13 @@ export function expectedToken(given: {
  * @returns the token's name and version.
  */
 export async function requireToken(
-  place: { readonly rpcUrl: string; readonly usdc: Hex },
+  target: { readonly rpcUrl: string; readonly usdc: Hex },
   expected: ExpectedToken,
 ): Promise<{ readonly name: string; readonly version: string }> {
-  const reader = createPublicClient({ transport: http(place.rpcUrl, { fetchFn: plainFetch }) });
-  const contract = { address: place.usdc, abi: TOKEN_ABI } as const;
-  const refuse = (what: string) => new StartError(`--usdc: the contract ${place.usdc} ${what}`);
-  const code = await reader.getCode({ address: place.usdc });
+  const reader = createPublicClient({ transport: http(target.rpcUrl, { fetchFn: plainFetch }) });
+  const contract = { address: target.usdc, abi: TOKEN_ABI } as const;
+  const refuse = (what: string) => new StartError(`--usdc: the contract ${target.usdc} ${what}`);
+  const code = await reader.getCode({ address: target.usdc });
   if (code === undefined) throw refuse('has no code');
   const told = async <T>(read: Promise<T>) => read.catch(() => null);
   const decimals = await told(reader.readContract({ ...contract, functionName: 'decimals' }));
@@ -84,18 +84,20 @@ export async function requireToken(
     throw refuse(`calls itself "${name}", not "${names.join('" or "')}": --usdc-name allows it`);
   }
   if (expected.version !== null && expected.version !== version) {
-    const wanted = expected.version;
-    throw refuse(`has the version "${version}", not "${wanted}": --usdc-version allows it`);
+    const expectedVersion = expected.version;
+    throw refuse(
+      `has the version "${version}", not "${expectedVersion}": --usdc-version allows it`,
+    );
   }
   const chainId = await reader.getChainId();
-  const domain = { name, version, chainId, verifyingContract: place.usdc };
+  const domain = { name, version, chainId, verifyingContract: target.usdc };
   const separator = await told(
     reader.readContract({ ...contract, functionName: 'DOMAIN_SEPARATOR' }),
   );
   if (separator !== domainSeparator({ domain })) {
     throw refuse(`its DOMAIN_SEPARATOR does not match "${name}", "${version}", chain ${chainId}`);
   }
-  const lacks = await missingCall(reader, place.usdc);
+  const lacks = await missingCall(reader, target.usdc);
   if (lacks !== null) {
     throw refuse(
       `has no ${lacks} that takes a signature as bytes, so the contract cannot use it. ` +

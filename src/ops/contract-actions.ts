@@ -212,8 +212,8 @@ async function cancel(options: Options, view: ContractView): Promise<ContractCal
 
 async function restoreCeiling(options: Options, view: ContractView): Promise<ContractCall[]> {
   const approved = await view.approvedCeiling();
-  const { 'usdc-per-hour': wanted = String(approved) } = options;
-  const value = integer(String(wanted), 'usdc-per-hour');
+  const { 'usdc-per-hour': limit = String(approved) } = options;
+  const value = integer(String(limit), 'usdc-per-hour');
   if (value > approved) {
     throw new StartError(
       `the ceiling can be restored to at most ${approved}: a higher one needs an operation ` +

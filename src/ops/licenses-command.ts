@@ -21,9 +21,9 @@ async function readJson<T>(file: string): Promise<T | null> {
 }
 
 const lock = await readJson<{ readonly packages: Record<string, Locked> }>('package-lock.json');
-for (const [place, { version, license }] of Object.entries(lock?.packages ?? {})) {
-  if (!place.includes('node_modules/')) continue;
-  const name = place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
-  const installed = license ?? (await readJson<Locked>(`${place}/package.json`))?.license;
+for (const [location, { version, license }] of Object.entries(lock?.packages ?? {})) {
+  if (!location.includes('node_modules/')) continue;
+  const name = location.slice(location.lastIndexOf('node_modules/') + 'node_modules/'.length);
+  const installed = license ?? (await readJson<Locked>(`${location}/package.json`))?.license;
   console.log(`${name} ${version ?? ''} ${installed ?? 'not installed here'}`);
 }

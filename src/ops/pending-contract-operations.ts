@@ -49,20 +49,20 @@ async function readEvents({ reader, settlement }: DeployedContract) {
   const newest = await reader.getBlock();
   // An operation may have been scheduled when the delay was longer.
   const oldest = newest.timestamp - (delay > most ? delay : most) - life;
-  const found = [];
+  const operations = [];
   let toBlock = newest.number;
   for (let questions = 0; questions < MAX_QUESTIONS; questions++) {
     const fromBlock = toBlock < BLOCKS_PER_QUESTION ? 0n : toBlock - BLOCKS_PER_QUESTION + 1n;
     const range = { address: contract.address, fromBlock, toBlock };
     const logs = await reader.getLogs(range).catch(() => null);
-    if (logs === null) return { events: found, life, complete: false };
-    found.push(...parseEventLogs({ abi: timelockAbi, logs }));
+    if (logs === null) return { events: operations, life, complete: false };
+    operations.push(...parseEventLogs({ abi: timelockAbi, logs }));
     const isLast =
       fromBlock === 0n || (await reader.getBlock({ blockNumber: fromBlock })).timestamp < oldest;
-    if (isLast) return { events: found, life, complete: true };
+    if (isLast) return { events: operations, life, complete: true };
     toBlock = fromBlock - 1n;
   }
-  return { events: found, life, complete: false };
+  return { events: operations, life, complete: false };
 }
 
 /**
@@ -124,19 +124,19 @@ async function readWalletChanges({ reader, settlement }: DeployedContract) {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;
   const merchants = await reader.readContract({ ...contract, functionName: 'merchantCount' });
-  const found = [];
+  const registered = [];
   for (let first = 1; first <= merchants; first += MERCHANTS_PER_CALL) {
     const args = [first, Math.min(first + MERCHANTS_PER_CALL - 1, merchants)] as const;
     const call = { ...lens, functionName: 'walletChanges', args } as const;
-    found.push(...(await reader.readContract(call)));
+    registered.push(...(await reader.readContract(call)));
   }
-  return found;
+  return registered;
 }
 
 /** Returns one line per proposed wallet: merchant, wallet, time and proposer. */
 export async function describeWalletChanges(deployed: DeployedContract): Promise<string[]> {
-  const found = await readWalletChanges(deployed);
-  return found.map(
+  const changes = await readWalletChanges(deployed);
+  return changes.map(
     ({ merchant, from, to, applicableAt, proposer }) =>
       `merchant ${merchant}: ${from} → ${to} from ${timeOf(applicableAt)}, by ${proposer}`,
   );

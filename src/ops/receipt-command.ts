@@ -9,12 +9,12 @@ import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-rec
 
 const UNKNOWN = 2;
 
-interface Asked {
+interface ReceiptOptions {
   readonly url: string;
   readonly rpcUrl: string | null;
 }
 
-function readArguments(args: readonly string[]): Asked {
+function readArguments(args: readonly string[]): ReceiptOptions {
   const at = args.indexOf('--rpc');
   const rest = at < 0 ? args : args.toSpliced(at, 2);
   const [url = '', ...more] = rest;

@@ -12,14 +12,14 @@ interface SealedRow {
 
 async function selectSealed(
   db: Database,
-  wanted: SealedColumn,
+  column: SealedColumn,
   after: string,
 ): Promise<SealedRow[]> {
   return db.query(
-    `select ${wanted.id}::text as id, ${wanted.column} as sealed, ${wanted.context}::text as context
-     from ${wanted.table}
-     where ${wanted.column} is not null and ${wanted.id}::text > $1
-     order by ${wanted.id}::text limit ${BATCH}`,
+    `select ${column.id}::text as id, ${column.column} as sealed, ${column.context}::text as context
+     from ${column.table}
+     where ${column.column} is not null and ${column.id}::text > $1
+     order by ${column.id}::text limit ${BATCH}`,
     [after],
   );
 }

@@ -81,14 +81,14 @@ export async function makeSettings(folder: string): Promise<Made> {
   await requireClosedFolder(folder);
   const example = await readFile(EXAMPLE, 'utf8');
   const [worker, registrar] = [signingKeys('worker'), signingKeys('registrar')];
-  const wanted: readonly (readonly [string, { text: string; addresses: string[] }])[] = [
+  const outputs: readonly (readonly [string, { text: string; addresses: string[] }])[] = [
     ['tapline.env', { text: commonSettings(example), addresses: [] }],
     ['worker.env', worker],
     ['registrar.env', registrar],
   ];
   const files: string[] = [];
   const addresses: string[] = [];
-  for (const [name, made] of wanted) {
+  for (const [name, made] of outputs) {
     const written = await writeFile(path.join(folder, name), made.text, { flag: 'wx', mode: 0o600 })
       .then(() => true)
       .catch((error) => {

@@ -38,17 +38,17 @@ export function watchDurability(deps: {
   let seen: ReturnType<DurabilityWatch['seen']> = null;
   const look = async () => {
     const row = await selectReplication(db);
-    const found = judgeReplication(row);
+    const durability = judgeReplication(row);
     const before = seen;
-    seen = { row, found };
-    const fields = { found, declared, standbys: row.standbys, names: row.names };
-    if (before === null && !fallsShort(found, declared)) return;
-    if (before?.found === found) return;
-    if (!fallsShort(found, declared)) {
+    seen = { row, found: durability };
+    const fields = { found: durability, declared, standbys: row.standbys, names: row.names };
+    if (before === null && !fallsShort(durability, declared)) return;
+    if (before?.found === durability) return;
+    if (!fallsShort(durability, declared)) {
       return log.warn('the durability of commits has changed', fields);
     }
     log.error('commits are less durable than declared', fields);
-    const alarm = { kind: 'durability', subject: found, details: fields };
+    const alarm = { kind: 'durability', subject: durability, details: fields };
     await db.transaction((tx) => insertAlarms(tx, true, [alarm], clock.now()));
   };
   const loop: Loop = startLoop({

@@ -47,21 +47,21 @@ function minified(file: string, code: string, options: Parameters<typeof minifyS
 }
 
 /** Converts one module to JavaScript: types are stripped, and imports name the built files. */
-function scriptOf(place: string, name: string, text: string): string {
-  const file = path.join(place, name);
+function scriptOf(folder: string, name: string, text: string): string {
+  const file = path.join(folder, name);
   const { code, errors } = transformSync(name, text, {
     ...{ lang: 'ts', sourceType: 'module', target: TARGET, tsconfig: false },
     typescript: { onlyRemoveTypeImports: true, rewriteImportExtensions: 'rewrite' },
   });
   requireNone(file, errors);
-  if (place === 'sdk') return minified(file, code, SMALL);
+  if (folder === 'sdk') return minified(file, code, SMALL);
   // The comments are in the sources.
-  return place === 'cli' ? minified(file, code, WITHOUT_COMMENTS) : code;
+  return folder === 'cli' ? minified(file, code, WITHOUT_COMMENTS) : code;
 }
 
-function declarationsOf(place: string, name: string, text: string): string {
+function declarationsOf(folder: string, name: string, text: string): string {
   const { code, errors } = isolatedDeclarationSync(name, text);
-  requireNone(path.join(place, name), errors);
+  requireNone(path.join(folder, name), errors);
   return code;
 }
 
@@ -93,10 +93,10 @@ async function bundle(into: string): Promise<void> {
 }
 
 /** Links the packages that this package imports, whether built here or installed. */
-async function linkDependencies(place: string, to: string, names: readonly string[]) {
+async function linkDependencies(folder: string, to: string, names: readonly string[]) {
   for (const name of names) {
     // Resolve the package's main file, because not every package exports its manifest.
-    const from = createRequire(path.join(ROOT, place, 'package.json'));
+    const from = createRequire(path.join(ROOT, folder, 'package.json'));
     const main = name === 'tapline' ? '' : from.resolve(name);
     const inside = path.join('node_modules', name);
     const installed = main.slice(0, main.lastIndexOf(inside) + inside.length);
@@ -111,9 +111,9 @@ async function linkDependencies(place: string, to: string, names: readonly strin
   }
 }
 
-async function buildPackage(place: string, out: string): Promise<void> {
-  const from = path.join(ROOT, place);
-  const to = path.join(out, place);
+async function buildPackage(folder: string, out: string): Promise<void> {
+  const from = path.join(ROOT, folder);
+  const to = path.join(out, folder);
   const text = await readFile(path.join(from, 'package.json'), 'utf8');
   const { scripts: _, devDependencies: __, ...manifest } = JSON.parse(text) as Manifest;
   await writeText(path.join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -121,18 +121,18 @@ async function buildPackage(place: string, out: string): Promise<void> {
     await cp(path.join(from, name), path.join(to, name), { recursive: true });
   }
   for await (const name of glob('**/*.ts', { cwd: path.join(from, 'src') })) {
-    if (place === 'cli' && name === BUNDLE) continue;
+    if (folder === 'cli' && name === BUNDLE) continue;
     const source = await readFile(path.join(from, 'src', name), 'utf8');
     const target = path.join(to, 'dist', name.replace(/\.ts$/, ''));
-    await writeText(`${target}.js`, scriptOf(place, name, source));
+    await writeText(`${target}.js`, scriptOf(folder, name, source));
     // A command exports no types.
     if (manifest.exports === undefined) continue;
-    await writeText(`${target}.d.ts`, declarationsOf(place, name, source));
+    await writeText(`${target}.d.ts`, declarationsOf(folder, name, source));
   }
-  if (place === 'cli') await bundle(path.join(to, 'dist'));
-  await linkDependencies(place, to, Object.keys(manifest.dependencies ?? {}));
+  if (folder === 'cli') await bundle(path.join(to, 'dist'));
+  await linkDependencies(folder, to, Object.keys(manifest.dependencies ?? {}));
 }
 
 const { values } = parseArgs({ options: { out: { type: 'string' } } });
 if (values.out === undefined) console.log(await ensurePackages());
-else for (const place of PACKAGES) await buildPackage(place, path.resolve(values.out));
+else for (const folder of PACKAGES) await buildPackage(folder, path.resolve(values.out));

@@ -61,11 +61,11 @@ export function packagesIn(dataDir: string): string {
  * @throws StartError if the packages cannot be built.
  */
 export async function ensurePackages(own: string = ownCache(), limitMs?: number): Promise<string> {
-  const place = await ensureBuild(BUILD, own, limitMs);
-  if (!place.startsWith(ROOT)) return place;
+  const folder = await ensureBuild(BUILD, own, limitMs);
+  if (!folder.startsWith(ROOT)) return folder;
   for (const name of PACKAGES) {
     // If the service may not write to its program's files, the links stay as installed.
-    await link(path.join(ROOT, name, 'dist'), path.join(place, name, 'dist')).catch(() => {});
+    await link(path.join(ROOT, name, 'dist'), path.join(folder, name, 'dist')).catch(() => {});
   }
-  return place;
+  return folder;
 }

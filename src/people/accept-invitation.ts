@@ -85,13 +85,13 @@ export async function acceptInvitation(
   deps: PeopleDeps,
   input: Acceptance,
 ): Promise<Accepted | Refusal> {
-  const found = await readInvitation(deps, input.token, input.visit);
-  if (isRefusal(found)) return found;
-  const { user } = found;
+  const invitation = await readInvitation(deps, input.token, input.visit);
+  if (isRefusal(invitation)) return invitation;
+  const { user } = invitation;
   if (user !== undefined && user.id !== input.signedInAs) return signInFirst();
   const joined =
     user === undefined
-      ? await joinAsNew(deps, input, found.invitation.email)
+      ? await joinAsNew(deps, input, invitation.invitation.email)
       : await joinAsKnown(deps, input, user.id);
   return joined;
 }

@@ -9,7 +9,7 @@ import { deletingExpired } from '#people/expired-queries.ts';
  */
 export async function countAttempt(
   sql: Sql,
-  wanted: { readonly bucket: string; readonly windowStart: Date; readonly now: Date },
+  input: { readonly bucket: string; readonly windowStart: Date; readonly now: Date },
 ): Promise<{ attempts: number; since: Date }> {
   const rows = await sql.query<{ attempts: number; since: Date }>(
     `insert into sign_in_attempts as a (bucket, attempts, since) values ($1, 1, $3)
@@ -17,7 +17,7 @@ export async function countAttempt(
      set attempts = case when a.since <= $2 then 1 else a.attempts + 1 end,
        since = case when a.since <= $2 then $3 else least(a.since, $3) end
      returning attempts, since`,
-    [wanted.bucket, wanted.windowStart, wanted.now],
+    [input.bucket, input.windowStart, input.now],
   );
   return only(rows, 'attempt count');
 }

@@ -66,9 +66,9 @@ export function emailBucket(purpose: string, realm: Realm, email: string): strin
 export async function takeAttempt(
   sql: Sql,
   bucket: string,
-  wanted: { readonly allowance: Allowance; readonly now: Date },
+  input: { readonly allowance: Allowance; readonly now: Date },
 ): Promise<Refusal | null> {
-  const { allowance, now } = wanted;
+  const { allowance, now } = input;
   const windowStart = addMs(now, -allowance.windowMs);
   const count = await countAttempt(sql, { bucket, windowStart, now });
   if (count.attempts <= allowance.attempts) return null;
@@ -83,7 +83,7 @@ export async function takeAttempt(
 export async function takeAttempts(
   sql: Sql,
   now: Date,
-  wanted: {
+  input: {
     readonly limits: readonly (readonly [bucket: string, allowance: Allowance])[];
     readonly message: string;
     readonly last: () => Promise<Refusal | object>;
@@ -94,12 +94,12 @@ export async function takeAttempts(
     for (const bucket of counted) await uncountAttempt(sql, bucket);
     return refusal;
   };
-  for (const [bucket, allowance] of wanted.limits) {
+  for (const [bucket, allowance] of input.limits) {
     const tooMany = await takeAttempt(sql, bucket, { allowance, now });
     counted.push(bucket);
-    if (tooMany !== null) return giveBack({ ...tooMany, message: wanted.message });
+    if (tooMany !== null) return giveBack({ ...tooMany, message: input.message });
   }
-  const last = await wanted.last();
+  const last = await input.last();
   return isRefusal(last) ? giveBack(last) : null;
 }
 
@@ -126,9 +126,9 @@ const FIRST_WAIT_MS = 2 * MINUTE_MS;
 export async function takeGuess(
   sql: Sql,
   bucket: string,
-  wanted: { readonly allowance: Allowance; readonly now: Date },
+  input: { readonly allowance: Allowance; readonly now: Date },
 ): Promise<{ readonly refused: Refusal | null; readonly guesses: number }> {
-  const { allowance, now } = wanted;
+  const { allowance, now } = input;
   const windowStart = addMs(now, -allowance.windowMs);
   const { attempts: guesses, since } = await countAttempt(sql, { bucket, windowStart, now });
   const isOver = guesses > allowance.attempts;

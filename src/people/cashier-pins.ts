@@ -30,9 +30,9 @@ export async function changePin(
   const hash = text === null ? null : await hashPassword(text, 'person');
   if (isRefusal(hash)) return hash;
   return ctx.db.transaction<MemberRow | Refusal>(async (tx) => {
-    const found = findMember(await lockMembers(tx, accountId), userId);
-    if (isRefusal(found)) return found;
-    const { email, role, has_pin: hadPin } = found.member;
+    const member = findMember(await lockMembers(tx, accountId), userId);
+    if (isRefusal(member)) return member;
+    const { email, role, has_pin: hadPin } = member.member;
     await updatePin(tx, { accountId, userId, hash });
     const hasPin = hash !== null;
     await recordTeam(tx, ref, {
@@ -44,7 +44,7 @@ export async function changePin(
         ? `${email} has a new PIN for tills.`
         : `${email} no longer has a PIN for tills.`,
     });
-    return { ...found.member, has_pin: hasPin };
+    return { ...member.member, has_pin: hasPin };
   });
 }
 

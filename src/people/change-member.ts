@@ -51,14 +51,14 @@ export async function changeMember(
   change: MemberChange,
 ): Promise<MemberRow | Refusal> {
   const members = await lockMembers(tx, ref.accountId);
-  const found = findMember(members, change.userId);
-  if (isRefusal(found)) return found;
-  const { member } = found;
+  const target = findMember(members, change.userId);
+  if (isRefusal(target)) return target;
+  const { member } = target;
   if (member.version !== change.version) return staleVersion(member.version);
   const { role = member.role, mayDiscount: may_discount = member.may_discount } = change;
   const refund_limit = BigInt(change.refundLimit ?? member.refund_limit);
   const changed = { ...member, role, refund_limit, may_discount };
-  if (found.isLastOwner && role !== 'owner') return lastOwner();
+  if (target.isLastOwner && role !== 'owner') return lastOwner();
   const isSameRole = member.role === role;
   const kind =
     isSameRole || (role !== 'owner' && member.role !== 'owner')
@@ -102,10 +102,10 @@ async function updateMember(
  */
 export async function removeMember(tx: Tx, ref: TeamRef, userId: string): Promise<null | Refusal> {
   const members = await lockMembers(tx, ref.accountId);
-  const found = findMember(members, userId);
-  if (isRefusal(found)) return found;
-  if (found.isLastOwner) return lastOwner();
-  const { email, role } = found.member;
+  const member = findMember(members, userId);
+  if (isRefusal(member)) return member;
+  if (member.isLastOwner) return lastOwner();
+  const { email, role } = member.member;
   if (role === 'owner' && !ref.factorIsFresh) return factorNotFresh();
   await deleteMembership(tx, { accountId: ref.accountId, userId });
   const isOwner = role === 'owner';

@@ -5,7 +5,7 @@ import type { Realm } from '#people/user-queries.ts';
 /** True if this person has signed in on the device recently enough. */
 export async function selectIsKnownDevice(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly hash: Buffer;
     readonly realm: Realm;
     readonly email: string;
@@ -15,7 +15,7 @@ export async function selectIsKnownDevice(
   const rows = await sql.query(
     `select 1 as known from known_devices d join users u on u.id = d.user_id
      where d.hash = $1 and u.realm = $2 and u.email = $3 and d.expires_at > $4`,
-    [wanted.hash, wanted.realm, wanted.email, wanted.now],
+    [filter.hash, filter.realm, filter.email, filter.now],
   );
   return rows.length === 1;
 }

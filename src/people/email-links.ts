@@ -166,17 +166,17 @@ export async function requestPasswordReset(
  */
 export async function findByLink<T>(
   sql: Sql,
-  wanted: { readonly visit: Pick<Visit, 'address' | 'now'>; readonly isLink: boolean },
+  input: { readonly visit: Pick<Visit, 'address' | 'now'>; readonly isLink: boolean },
   look: () => Promise<T | undefined>,
 ): Promise<T | Refusal> {
-  const { address, now } = wanted.visit;
+  const { address, now } = input.visit;
   const bucket = addressBucket('link', address);
   const tooMany = await takeAttempt(sql, bucket, { allowance: LINKS_PER_ADDRESS, now });
   if (tooMany !== null) return tooMany;
-  const found = wanted.isLink ? await look() : undefined;
-  if (found === undefined) return linkRefused();
+  const row = input.isLink ? await look() : undefined;
+  if (row === undefined) return linkRefused();
   await giveBackAttempt(sql, bucket);
-  return found;
+  return row;
 }
 
 /** The token of a mailed link, and the purpose that it must have. */

@@ -25,13 +25,13 @@ function valuesOf({ hash, purpose, realm, now }: WantedToken): unknown[] {
 }
 
 /** Returns the address that a valid token verifies. */
-export async function selectEmailToken(sql: Sql, wanted: WantedToken): Promise<string | undefined> {
-  return (await emailTokens.find(sql, `where ${VALID}`, valuesOf(wanted)))?.email;
+export async function selectEmailToken(sql: Sql, filter: WantedToken): Promise<string | undefined> {
+  return (await emailTokens.find(sql, `where ${VALID}`, valuesOf(filter)))?.email;
 }
 
 /** Consumes the token and returns the address that it verifies. */
-export async function takeEmailToken(tx: Tx, wanted: WantedToken): Promise<string | undefined> {
-  const valid = { where: VALID, values: valuesOf(wanted), also: 'used_at = $4' };
+export async function takeEmailToken(tx: Tx, filter: WantedToken): Promise<string | undefined> {
+  const valid = { where: VALID, values: valuesOf(filter), also: 'used_at = $4' };
   return (await emailTokens.update(tx, {}, valid))[0]?.email;
 }
 

@@ -18,15 +18,15 @@ export const MAX_ACTIONS = 10_000;
 /** Returns all stored data about a person, without secrets and their hashes. */
 export async function exportPerson(
   db: Database,
-  wanted: { readonly userId: string; readonly now: Date },
+  filter: { readonly userId: string; readonly now: Date },
 ) {
-  const { userId } = wanted;
+  const { userId } = filter;
   const person = present(await selectPerson(db, userId), 'user');
   const [accounts, organizations, sessions, devices, passkeys, codes, invitations, actions] =
     await Promise.all([
       selectAccountsOf(db, userId),
       selectOrganizationsOf(db, userId),
-      selectSessionsOf(db, wanted),
+      selectSessionsOf(db, filter),
       selectDevicesOf(db, userId),
       selectPasskeys(db, userId),
       countRecoveryCodes(db, userId),
@@ -36,7 +36,7 @@ export async function exportPerson(
   const { id, email, name, created, totp_confirmed_at } = person;
   return {
     object: 'personal_data',
-    exported_at: wanted.now,
+    exported_at: filter.now,
     user: { id, email, name, created, totp_confirmed_at, recovery_codes_left: codes },
     accounts: accounts.map((row) => ({ id: row.account_id, name: row.name, role: row.role })),
     organizations: organizations.map(({ id, name, role }) => ({ id, name, role })),

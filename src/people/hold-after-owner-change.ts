@@ -126,12 +126,12 @@ export async function noteOwnerChange(
  */
 export async function checkOwnersSettled(
   sql: Sql,
-  asked: { readonly accountId: string; readonly now: Date },
+  input: { readonly accountId: string; readonly now: Date },
 ): Promise<Refusal | null> {
-  const changed = await selectLastOwnerChange(sql, asked.accountId);
+  const changed = await selectLastOwnerChange(sql, input.accountId);
   if (changed === null) return null;
   const from = addMs(changed, WALLET_DELAY_MS);
-  if (from <= asked.now) return null;
+  if (from <= input.now) return null;
   return refuse(
     'unexpected_state',
     "The account's owners changed recently, so another wallet cannot be announced until " +

@@ -44,10 +44,10 @@ export async function replaceInvitation(
   row: Omit<InvitationRow, 'account_id' | 'organization_id'> & { readonly hash: Buffer },
 ): Promise<InvitationRow> {
   const { column, id } = columnOf(to);
-  const place = column === 'account_id' ? { account_id: id } : { organization_id: id };
+  const owner = column === 'account_id' ? { account_id: id } : { organization_id: id };
   const stored = await invitations.upsert(
     tx,
-    { ...row, ...place },
+    { ...row, ...owner },
     `on conflict (${column}, email) where ${OPEN} do update
      set id = excluded.id, role = excluded.role, hash = excluded.hash,
        invited_by = excluded.invited_by, created = excluded.created,
@@ -58,33 +58,33 @@ export async function replaceInvitation(
 
 export async function selectInvitations(
   sql: Sql,
-  wanted: { readonly to: InvitedTo; readonly now: Date },
+  filter: { readonly to: InvitedTo; readonly now: Date },
 ): Promise<InvitationRow[]> {
-  const { column, id } = columnOf(wanted.to);
+  const { column, id } = columnOf(filter.to);
   return invitations.list(
     sql,
     `where ${column} = $1 and ${OPEN} and expires_at > $2 order by created desc, id desc`,
-    [id, wanted.now],
+    [id, filter.now],
   );
 }
 
 export async function selectInvitationByHash(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<NamedInvitation | undefined> {
   const rows = await sql.query<NamedInvitation>(
     `select ${invitations.of('i')}, coalesce(a.name, o.name) as account_name from invitations i
      left join accounts a on a.id = i.account_id
      left join organizations o on o.id = i.organization_id
      where i.hash = $1 and i.expires_at > $2 and i.accepted_at is null and i.revoked_at is null`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows[0];
 }
 
 export async function takeInvitation(
   tx: Tx,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<NamedInvitation | undefined> {
   const rows = await tx.query<NamedInvitation>(
     `update invitations set accepted_at = $2
@@ -92,7 +92,7 @@ export async function takeInvitation(
      returning ${invitations.columns},
        coalesce((select name from accounts a where a.id = account_id),
          (select name from organizations o where o.id = organization_id)) as account_name`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows[0];
 }

@@ -98,7 +98,7 @@ const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
  */
 export async function takeInvitationAttempts(
   sql: Sql,
-  wanted: {
+  input: {
     /** The account or organization. */
     readonly to: string;
     readonly inviter: string;
@@ -106,11 +106,11 @@ export async function takeInvitationAttempts(
     readonly now: Date;
   },
 ): Promise<Refusal | null> {
-  const { now } = wanted;
+  const { now } = input;
   const counts: [string, Allowance][] = [
-    [`invitations by ${wanted.inviter}`, PER_INVITER],
-    [`invitations of ${wanted.to}`, PER_ACCOUNT],
-    [emailBucket('invitations to', 'merchant', wanted.email), PER_MAILBOX],
+    [`invitations by ${input.inviter}`, PER_INVITER],
+    [`invitations of ${input.to}`, PER_ACCOUNT],
+    [emailBucket('invitations to', 'merchant', input.email), PER_MAILBOX],
     ['invitations in all', PER_DAY],
   ];
   for (const [bucket, allowance] of counts) {

@@ -33,8 +33,8 @@ function button({ url, name }: MailButton, writer: Writer): string {
 }
 
 function paragraph(text: string, buttons: readonly MailButton[], writer: Writer): string {
-  const found = buttons.find(({ url }) => url === text);
-  if (found !== undefined) return button(found, writer);
+  const match = buttons.find(({ url }) => url === text);
+  if (match !== undefined) return button(match, writer);
   return `<p style="${PARAGRAPH}">${escapeHtml(text).replaceAll('\n', '<br>\n')}</p>`;
 }
 

@@ -20,7 +20,7 @@ export async function insertMail(
 /** Leases the due mails until `again`. Then another worker may take those that are still unsent. */
 export async function claimMails(
   sql: Sql,
-  wanted: { readonly now: Date; readonly again: Date; readonly limit: number },
+  filter: { readonly now: Date; readonly again: Date; readonly limit: number },
 ): Promise<WaitingMail[]> {
   return sql.query(
     `update mail_outbox set due_at = $2, attempts = attempts + 1
@@ -28,7 +28,7 @@ export async function claimMails(
        select id from mail_outbox where sent_at is null and failed_at is null and due_at <= $1
        order by due_at limit $3 for update skip locked))
      returning id, context, sealed, attempts`,
-    [wanted.now, wanted.again, wanted.limit],
+    [filter.now, filter.again, filter.limit],
   );
 }
 

@@ -120,13 +120,13 @@ export async function isLive(sql: Sql, accountId: string): Promise<boolean> {
 /** Returns the ID of the person with this address who may see the account's books, if any. */
 export async function selectReaderId(
   sql: Sql,
-  wanted: { readonly accountId: string; readonly email: string },
+  filter: { readonly accountId: string; readonly email: string },
 ): Promise<string | null> {
   const rows = await sql.query<{ user_id: string }>(
     `select m.user_id from account_rights m join users u on u.id = m.user_id
      where m.account_id = $1 and m.role <> 'cashier' and u.email = $2 and u.status = 'active'
      limit 1`,
-    [wanted.accountId, wanted.email],
+    [filter.accountId, filter.email],
   );
   return rows[0]?.user_id ?? null;
 }

@@ -49,13 +49,13 @@ export type HoldLinkAbout = { readonly changeId: string } | ProposedWallet;
 /** True if a hold link about this wallet was mailed to an owner after `since`. */
 export async function hasHoldLink(
   sql: Sql,
-  wanted: ProposedWallet & { readonly accountId: string; readonly since: Date },
+  filter: ProposedWallet & { readonly accountId: string; readonly since: Date },
 ): Promise<boolean> {
   const rows = await sql.query(
     `select 1 from payout_hold_links
      where account_id = $1 and created > $2 and livemode = $3 and merchant_number = $4
        and lower(wallet) = lower($5) limit 1`,
-    [wanted.accountId, wanted.since, wanted.livemode, wanted.merchantNumber, wanted.wallet],
+    [filter.accountId, filter.since, filter.livemode, filter.merchantNumber, filter.wallet],
   );
   return rows.length > 0;
 }

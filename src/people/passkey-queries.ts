@@ -73,7 +73,7 @@ export async function insertChallenge(
 /** Consumes the challenge, even if the response turns out wrong: each allows one response. */
 export async function takeChallenge(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly hash: Buffer;
     readonly realm: Realm;
     readonly purpose: ChallengePurpose;
@@ -83,7 +83,7 @@ export async function takeChallenge(
   const rows = await sql.query<{ user_id: string | null }>(
     `delete from passkey_challenges
      where hash = $1 and realm = $2 and purpose = $3 and expires_at > $4 returning user_id`,
-    [wanted.hash, wanted.realm, wanted.purpose, wanted.now],
+    [filter.hash, filter.realm, filter.purpose, filter.now],
   );
   return rows[0];
 }

@@ -49,18 +49,18 @@ export async function beginPasskeySignIn(
 
 async function verifyUse(
   deps: PeopleDeps,
-  asked: {
+  input: {
     readonly response: AuthenticationResponseJSON;
     readonly challenge: string;
     readonly passkey: PasskeyRow;
   },
 ): Promise<number | null> {
-  const { passkey } = asked;
+  const { passkey } = input;
   const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
     const result = await verifyAuthenticationResponse({
-      response: asked.response,
-      expectedChallenge: asked.challenge,
+      response: input.response,
+      expectedChallenge: input.challenge,
       expectedOrigin: [...deps.passkeys.origins],
       expectedRPID: deps.passkeys.rpId,
       requireUserVerification: true,
@@ -83,17 +83,17 @@ async function verifyUse(
 async function acceptPasskey(
   deps: PeopleDeps,
   tx: Tx,
-  asked: {
+  input: {
     readonly response: AuthenticationResponseJSON;
     readonly challenge: string;
     readonly now: Date;
   },
 ): Promise<UserRow | null> {
-  const passkey = await lockPasskey(tx, asked.response.id);
+  const passkey = await lockPasskey(tx, input.response.id);
   if (passkey === undefined) return null;
-  const counter = await verifyUse(deps, { ...asked, passkey });
+  const counter = await verifyUse(deps, { ...input, passkey });
   if (counter === null) return null;
-  await updatePasskeyUse(tx, { id: passkey.id, counter, now: asked.now });
+  await updatePasskeyUse(tx, { id: passkey.id, counter, now: input.now });
   return (await selectUser(tx, passkey.user_id)) ?? null;
 }
 

@@ -22,21 +22,21 @@ export type PersonLinkRow = Row<typeof personLinks>;
 
 export async function selectPersonLink(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
   return personLinks.find(sql, 'where hash = $1 and expires_at > $2 and used_at is null', [
-    wanted.hash,
-    wanted.now,
+    filter.hash,
+    filter.now,
   ]);
 }
 
 /** Consumes the link. @returns undefined if it was used or has expired. */
 export async function takePersonLink(
   tx: Tx,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
   const where = 'hash = $1 and expires_at > $2 and used_at is null';
-  const open = { where, values: [wanted.hash, wanted.now], also: 'used_at = $2' };
+  const open = { where, values: [filter.hash, filter.now], also: 'used_at = $2' };
   return (await personLinks.update(tx, {}, open))[0];
 }
 

@@ -45,10 +45,10 @@ async function issueLink(
  */
 export async function findPersonLink(
   sql: Sql,
-  wanted: { readonly token: string; readonly now: Date },
+  input: { readonly token: string; readonly now: Date },
 ): Promise<PersonLinkRow | undefined> {
-  if (!isSecret('holdLink', wanted.token)) return undefined;
-  return selectPersonLink(sql, { hash: hashSecret(wanted.token), now: wanted.now });
+  if (!isSecret('holdLink', input.token)) return undefined;
+  return selectPersonLink(sql, { hash: hashSecret(input.token), now: input.now });
 }
 
 /** A change that a thief could have made, and the user whose session made it. */

@@ -50,12 +50,12 @@ export type PersonActionRow = Row<typeof ACTION>;
 /** Returns this person's actions from the audit log, newest first. */
 export async function selectActionsOf(
   sql: Sql,
-  wanted: { readonly userId: string; readonly limit: number },
+  filter: { readonly userId: string; readonly limit: number },
 ): Promise<PersonActionRow[]> {
   return sql.query(
     `select ${ACTION} from audit_log
      where actor ->> 'user' = $1 order by created desc limit $2`,
-    [wanted.userId, wanted.limit],
+    [filter.userId, filter.limit],
   );
 }
 

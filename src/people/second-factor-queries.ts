@@ -31,12 +31,12 @@ export async function deleteRecoveryCodes(tx: Tx, userId: string): Promise<void>
 /** Consumes a recovery code. @returns false if the code does not exist or was already used. */
 export async function takeRecoveryCode(
   tx: Tx,
-  wanted: { readonly userId: string; readonly hash: Buffer; readonly now: Date },
+  filter: { readonly userId: string; readonly hash: Buffer; readonly now: Date },
 ): Promise<boolean> {
   const rows = await tx.query(
     `update recovery_codes set used_at = $3
      where user_id = $1 and hash = $2 and used_at is null returning user_id`,
-    [wanted.userId, wanted.hash, wanted.now],
+    [filter.userId, filter.hash, filter.now],
   );
   return rows.length === 1;
 }

@@ -209,9 +209,9 @@ export async function replaceRecoveryCodes(
 async function acceptCode(
   deps: PeopleDeps,
   tx: Tx,
-  asked: { readonly user: UserRow; readonly code: string; readonly now: Date },
+  input: { readonly user: UserRow; readonly code: string; readonly now: Date },
 ): Promise<boolean> {
-  const { user, code, now } = asked;
+  const { user, code, now } = input;
   if (digitsOf(code) === null) {
     const used = await takeRecoveryCode(tx, { userId: user.id, hash: hashRecoveryCode(code), now });
     if (used) await mailFactorChange(tx, deps, { user, change: 'code_used', now });

@@ -61,7 +61,7 @@ export type SessionRow = Row<typeof sessions> &
 
 export async function selectSession(
   sql: Sql,
-  wanted: {
+  filter: {
     readonly hash: Buffer;
     readonly accountId: string | null;
     readonly organizationId: string | null;
@@ -85,7 +85,7 @@ export async function selectSession(
        and o.organization_id = coalesce($4, a.organization_id)
      left join account_modes am on am.account_id = a.id and am.livemode = $3
      where s.hash = $1 or s.previous_hash = $1`,
-    [wanted.hash, wanted.accountId, wanted.livemode, wanted.organizationId],
+    [filter.hash, filter.accountId, filter.livemode, filter.organizationId],
   );
   const [row] = rows;
   return row && { ...row, role: highestRole([row.role, row.organization_role]) };
@@ -190,12 +190,12 @@ export type OwnSessionRow = Row<typeof OWN_SESSION>;
 
 export async function selectSessionsOf(
   sql: Sql,
-  wanted: { readonly userId: string; readonly now: Date },
+  filter: { readonly userId: string; readonly now: Date },
 ): Promise<OwnSessionRow[]> {
   return sql.query(
     `select ${OWN_SESSION} from sessions
      where user_id = $1 and level = 'full' and expires_at > $2 order by last_seen_at desc, id`,
-    [wanted.userId, wanted.now],
+    [filter.userId, filter.now],
   );
 }
 

@@ -144,7 +144,7 @@ async function rotate(deps: PeopleDeps, row: SessionRow, now: Date): Promise<Ope
  */
 export async function findSession(
   deps: PeopleDeps,
-  wanted: {
+  input: {
     readonly token: string;
     readonly realm: Realm;
     readonly accountId: string | null;
@@ -153,11 +153,11 @@ export async function findSession(
     readonly now: Date;
   },
 ): Promise<FoundSession | null> {
-  if (!isSecret('session', wanted.token)) return null;
-  const row = await selectSession(deps.db, { ...wanted, hash: hashSecret(wanted.token) });
-  if (row === undefined || row.realm !== wanted.realm || !isOpen(row, wanted.now)) return null;
-  await noteUse(deps, row, wanted.now);
-  return { row, rotated: await rotate(deps, row, wanted.now) };
+  if (!isSecret('session', input.token)) return null;
+  const row = await selectSession(deps.db, { ...input, hash: hashSecret(input.token) });
+  if (row === undefined || row.realm !== input.realm || !isOpen(row, input.now)) return null;
+  await noteUse(deps, row, input.now);
+  return { row, rotated: await rotate(deps, row, input.now) };
 }
 
 /**

@@ -40,9 +40,9 @@ export const NO_TOTP = {
 
 export async function selectUserByEmail(
   sql: Sql,
-  wanted: { readonly realm: Realm; readonly email: string },
+  filter: { readonly realm: Realm; readonly email: string },
 ): Promise<UserRow | undefined> {
-  return users.find(sql, 'where realm = $1 and email = $2', [wanted.realm, wanted.email]);
+  return users.find(sql, 'where realm = $1 and email = $2', [filter.realm, filter.email]);
 }
 
 export async function selectUser(sql: Sql, id: string): Promise<UserRow | undefined> {

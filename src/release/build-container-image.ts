@@ -55,19 +55,19 @@ async function engineHere(): Promise<string | null> {
 }
 
 /** Builds the image with an engine and saves it as one file. */
-async function buildWith(engine: string, wanted: ImageWanted): Promise<Image> {
-  const { folder, out, version, revision, base } = wanted;
+async function buildWith(engine: string, input: ImageWanted): Promise<Image> {
+  const { folder, out, version, revision, base } = input;
   const name = `tapline:${version}`;
   const file = `tapline-image-${version}.tar`;
-  const place = path.join(out, file);
+  const target = path.join(out, file);
   const args = { RELEASE: version, REVISION: revision, ...(base === null ? {} : { BASE: base }) };
   const given = Object.entries(args).flatMap(([key, value]) => ['--build-arg', `${key}=${value}`]);
   const options = { cwd: folder, timeout: BUILD_MS, maxBuffer: OUTPUT_BYTES };
   await run(engine, ['build', ...given, '-f', DOCKERFILE, '-t', name, '.'], options);
   const save =
     engine === 'buildah'
-      ? ['push', name, `docker-archive:${place}:${name}`]
-      : ['save', '-o', place, name];
+      ? ['push', name, `docker-archive:${target}:${name}`]
+      : ['save', '-o', target, name];
   await run(engine, save, options);
   const what = `The image ${name}, built by ${engine}: docker load -i ${file}`;
   return { file, what, isReproducible: false };
@@ -136,8 +136,8 @@ export async function runIn({ place, folder }: Root, command: string): Promise<v
 }
 
 /** Puts Node.js and npm, which the base image would provide, where `runIn` looks for them. */
-async function putNode(place: string): Promise<void> {
-  const helpers = path.join(place, HELPERS);
+async function putNode(folder: string): Promise<void> {
+  const helpers = path.join(folder, HELPERS);
   const { stdout } = await run('sh', [
     '-c',
     'dirname "$(dirname "$(readlink -f "$(which npm)")")"',
@@ -176,17 +176,17 @@ interface Sources {
   readonly runCommand: RunCommand;
 }
 
-async function runStage(stage: Stage, place: string, from: Sources) {
-  await mkdir(place, { recursive: true });
-  await putNode(place);
+async function runStage(stage: Stage, imageRoot: string, from: Sources) {
+  await mkdir(imageRoot, { recursive: true });
+  await putNode(imageRoot);
   let folder = '/';
   for (const { name, words } of stage.instructions) {
     if (name === 'WORKDIR') {
       folder = words;
-      await mkdir(path.join(place, folder), { recursive: true });
+      await mkdir(path.join(imageRoot, folder), { recursive: true });
     }
-    if (name === 'COPY') await copyInto({ place, folder }, words, from);
-    if (name === 'RUN') await from.runCommand({ place, folder }, words);
+    if (name === 'COPY') await copyInto({ place: imageRoot, folder }, words, from);
+    if (name === 'RUN') await from.runCommand({ place: imageRoot, folder }, words);
   }
 }
 
@@ -199,20 +199,20 @@ const PACKED = [
 ];
 
 /**
- * Runs all stages of the Dockerfile of `folder` in root folders below `place`.
+ * Runs all stages of the Dockerfile of `folder` in root folders below `imageRoot`.
  * @returns the root folder of the last stage.
  */
 export async function runStages(
   folder: string,
-  place: string,
+  imageRoot: string,
   runCommand: RunCommand = runIn,
 ): Promise<string> {
-  const context = path.join(place, 'context');
+  const context = path.join(imageRoot, 'context');
   await makeContext(folder, context);
   const stages: Places = new Map();
   const text = await readFile(path.join(folder, DOCKERFILE), 'utf8');
   for (const stage of stagesOf(text)) {
-    const root = path.join(place, `root-${stage.name}`);
+    const root = path.join(imageRoot, `root-${stage.name}`);
     await runStage(stage, root, { context, stages, runCommand });
     stages.set(stage.name, root);
   }
@@ -220,9 +220,9 @@ export async function runStages(
 }
 
 export async function buildRoot({ folder, out, version }: ImageWanted): Promise<Image> {
-  const place = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
+  const imageRoot = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
   try {
-    const root = await runStages(folder, place);
+    const root = await runStages(folder, imageRoot);
     const file = `tapline-root-${version}.tar.gz`;
     const own = ['app', 'data', 'signer-certificates'];
     const packed = ['-C', root, '-cf', path.join(out, file), ...PACKED, ...own];
@@ -230,7 +230,7 @@ export async function buildRoot({ folder, out, version }: ImageWanted): Promise<
     const what = 'What the image has above its base (no container engine was available)';
     return { file, what, isReproducible: true };
   } finally {
-    await rm(place, { recursive: true, force: true, maxRetries: 5 });
+    await rm(imageRoot, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -244,8 +244,8 @@ export async function whyNoRoot(): Promise<string | null> {
  * Builds the image, or as much of it as this machine can.
  * @returns the image, or the reason why it cannot be built.
  */
-export async function buildImage(wanted: ImageWanted): Promise<Image | string> {
+export async function buildImage(input: ImageWanted): Promise<Image | string> {
   const engine = await engineHere();
-  if (engine !== null) return buildWith(engine, wanted);
-  return (await whyNoRoot()) ?? buildRoot(wanted);
+  if (engine !== null) return buildWith(engine, input);
+  return (await whyNoRoot()) ?? buildRoot(input);
 }

@@ -24,10 +24,10 @@ interface Listed {
 }
 
 async function listed(folder: string, { file, what, isReproducible }: ReleaseFile) {
-  const place = path.join(folder, file);
+  const filePath = path.join(folder, file);
   const hash = createHash('sha256');
-  await pipeline(createReadStream(place), hash);
-  const { size } = await stat(place);
+  await pipeline(createReadStream(filePath), hash);
+  const { size } = await stat(filePath);
   const about: Listed = {
     ...{ name: file, size, sha256: hash.digest('hex'), what },
     reproducible: isReproducible,

@@ -86,8 +86,8 @@ interface Wanted {
 
 /** Makes the files in `work`, and moves them to `out` once all of them exist. */
 async function makeIn(work: string, { version, committedAt, out }: Wanted): Promise<number> {
-  const wanted = { version, committedAt, signal };
-  const copy = await copyTree(ROOT, path.join(work, 'tree'), wanted);
+  const input = { version, committedAt, signal };
+  const copy = await copyTree(ROOT, path.join(work, 'tree'), input);
   if (typeof copy === 'string') {
     console.error(`release: ${copy}`);
     return 2;

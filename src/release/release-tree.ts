@@ -58,8 +58,8 @@ type Edit = (text: string) => string;
  */
 function replaced(file: string, before: RegExp, version: string, times = 1): Edit {
   return (text) => {
-    const found = [...text.matchAll(before)].length;
-    if (found !== times) throw new Error(`${file} names the release's version ${found} times`);
+    const count = [...text.matchAll(before)].length;
+    if (count !== times) throw new Error(`${file} names the release's version ${count} times`);
     return text.replace(before, (_, kept: string) => `${kept}${version}`);
   };
 }
@@ -88,10 +88,12 @@ async function edit(file: string, change: Edit): Promise<void> {
 }
 
 async function closePackages(folder: string): Promise<void> {
-  for (const place of PACKAGES) {
-    const manifest = await readFile(path.join(folder, place, 'package.json'), 'utf8');
+  for (const directory of PACKAGES) {
+    const manifest = await readFile(path.join(folder, directory, 'package.json'), 'utf8');
     const { version } = JSON.parse(manifest) as { readonly version: string };
-    await edit(path.join(folder, place, 'CHANGELOG.md'), (text) => closedPackage(text, version));
+    await edit(path.join(folder, directory, 'CHANGELOG.md'), (text) =>
+      closedPackage(text, version),
+    );
   }
 }
 

@@ -14,9 +14,9 @@ const OPEN = /^## v(\S+), not released yet\n/m;
 const CLOSED = /^## v(\S+), \d{4}-\d\d-\d\d$/gm;
 
 function versionOf(text: string): Version | null {
-  const found = VERSION.exec(text);
-  if (found === null) return null;
-  const [, major, minor, patch, candidate] = found;
+  const match = VERSION.exec(text);
+  if (match === null) return null;
+  const [, major, minor, patch, candidate] = match;
   return {
     numbers: [Number(major), Number(minor), Number(patch)],
     candidate: candidate === undefined ? null : Number(candidate),
@@ -41,10 +41,10 @@ function isAfter(one: Version, other: Version): boolean {
 function openSection(
   changelog: string,
 ): { readonly version: string; readonly text: string } | null {
-  const found = OPEN.exec(changelog);
-  if (found === null) return null;
-  const [text = ''] = changelog.slice(found.index + found[0].length).split(/^## /m);
-  return { version: found[1] ?? '', text };
+  const match = OPEN.exec(changelog);
+  if (match === null) return null;
+  const [text = ''] = changelog.slice(match.index + match[0].length).split(/^## /m);
+  return { version: match[1] ?? '', text };
 }
 
 /** Returns the version of the changelog's open section, which is a release's default version. */
@@ -60,8 +60,8 @@ export function whyNotReleased(
   version: string,
   { changelog, tags }: { readonly changelog: string; readonly tags: readonly string[] },
 ): string | null {
-  const wanted = versionOf(version);
-  if (wanted === null)
+  const parsed = versionOf(version);
+  if (parsed === null)
     return `${version || 'An empty text'} is not a version; write 1.0.0 or 1.0.0-rc.1.`;
   const open = openSection(changelog);
   if (open === null) return 'CHANGELOG.md has no section "## v<version>, not released yet".';
@@ -70,7 +70,7 @@ export function whyNotReleased(
   const names = [...headings, ...tags.map((tag) => tag.replace(/^v/, ''))];
   for (const name of names) {
     const earlier = versionOf(name);
-    if (earlier !== null && !isAfter(wanted, earlier)) return `${version} is not after ${name}.`;
+    if (earlier !== null && !isAfter(parsed, earlier)) return `${version} is not after ${name}.`;
   }
   return null;
 }
@@ -105,9 +105,9 @@ export function whyEmpty(page: string, text: string, name: string): string | nul
 /** Returns a package's changelog with its open entries moved to the package's current version. */
 export function closedPackage(changelog: string, version: string): string {
   const plain = changelog.replace(`## ${version} (unreleased)\n`, `## ${version}\n`);
-  const found = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(plain);
-  if (found === null) return plain;
-  const [whole, entries = ''] = found;
+  const match = /^## Unreleased\n([\s\S]*?)(?=^## |(?![\s\S]))/m.exec(plain);
+  if (match === null) return plain;
+  const [whole, entries = ''] = match;
   const heading = `## ${version}\n`;
   const rest = plain.replace(whole, '');
   if (entries.trim() === '') return rest;

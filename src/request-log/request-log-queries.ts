@@ -46,10 +46,10 @@ export interface RequestPage {
 /** Returns one page, newest first, and one row more if there is a next page. */
 export async function selectRequests(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly filters: RequestFilters },
+  filter: { readonly tenant: Tenant; readonly filters: RequestFilters },
   page: RequestPage,
 ): Promise<RequestRow[]> {
-  const { tenant, filters } = wanted;
+  const { tenant, filters } = filter;
   const values: unknown[] = [tenant.accountId, tenant.livemode];
   const parameter = (value: unknown) => `$${values.push(value)}`;
   const conditions = ['account_id = $1', 'livemode = $2'];
@@ -78,9 +78,9 @@ export async function selectRequests(
 export async function selectRequest(
   sql: Sql,
   tenant: Tenant,
-  wanted: { readonly id: string; readonly created: Date },
+  filter: { readonly id: string; readonly created: Date },
 ): Promise<RequestRow | null> {
   const rest = 'where account_id = $1 and livemode = $2 and created = $3 and id = $4';
-  const values = [tenant.accountId, tenant.livemode, wanted.created, wanted.id];
+  const values = [tenant.accountId, tenant.livemode, filter.created, filter.id];
   return (await requestLog.find(sql, rest, values)) ?? null;
 }

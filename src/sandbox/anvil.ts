@@ -100,7 +100,7 @@ export async function answersAs(call: RpcCall, chainId: number): Promise<boolean
  */
 export async function startAnvil(
   options: AnvilOptions,
-  place: {
+  launch: {
     folder: string;
     log: ChildLog;
     port?: number | undefined;
@@ -108,17 +108,17 @@ export async function startAnvil(
     readyMs?: number | undefined;
   },
 ): Promise<AnvilProcess> {
-  const readyMs = place.readyMs ?? READY_MS;
+  const readyMs = launch.readyMs ?? READY_MS;
   for (let attempt = 1; ; attempt += 1) {
-    const port = await freePort(attempt === 1 ? place.port : undefined);
+    const port = await freePort(attempt === 1 ? launch.port : undefined);
     const args = anvilArguments(options, port);
-    if (place.loadState !== undefined) args.push('--load-state', place.loadState);
+    if (launch.loadState !== undefined) args.push('--load-state', launch.loadState);
     // Detached, so that Ctrl-C reaches only our process, which saves the state before it stops the
     // node.
     const child = spawn(anvilProgram(), args, {
       detached: true,
-      cwd: place.folder,
-      stdio: ['ignore', place.log.fd, place.log.fd],
+      cwd: launch.folder,
+      stdio: ['ignore', launch.log.fd, launch.log.fd],
     });
     child.once('error', () => undefined);
     // Unreferenced, so that a running node does not keep our process alive.
@@ -133,12 +133,12 @@ export async function startAnvil(
       return { child, pid: child.pid, port, call };
     child.kill('SIGKILL');
     if (!settled) {
-      throw startTimeout(`Chain ${options.chainId} did not answer`, readyMs, place.log.file);
+      throw startTimeout(`Chain ${options.chainId} did not answer`, readyMs, launch.log.file);
     }
-    const reason = lastLine(place.log.file);
+    const reason = lastLine(launch.log.file);
     if (/in use/i.test(reason) && attempt < PORT_ATTEMPTS_MAX) continue;
     throw new StartError(
-      `The node of chain ${options.chainId} did not start: ${reason} (see ${place.log.file})`,
+      `The node of chain ${options.chainId} did not start: ${reason} (see ${launch.log.file})`,
     );
   }
 }

@@ -128,8 +128,8 @@ async function adoptOrphan(site: ChainSite): Promise<RunningNode | undefined> {
     // The program's path comes first, and before it an emulator's.
     const given = line.slice(line.indexOf('--host'));
     const port = Number(given[given.indexOf('--port') + 1]);
-    const wanted = anvilArguments(site.anvil, port);
-    const same = given.slice(0, wanted.length).join('\0') === wanted.join('\0');
+    const expected = anvilArguments(site.anvil, port);
+    const same = given.slice(0, expected.length).join('\0') === expected.join('\0');
     const call = connectRpc(rpcUrlOf(port));
     if (adopted === undefined && same && (await answersAs(call, site.chainId))) {
       site.log(`chain ${site.name}: adopted the node of an earlier run (process ${pid})`);
@@ -150,8 +150,8 @@ async function startNode(
   const saved = await unpackChainState(site.stateFile, site.plainStateFile);
   const loadState = saved ? site.plainStateFile : undefined;
   const { readyMs } = site;
-  const place = { folder: site.folder.path, log, port: wantedPort, loadState, readyMs };
-  const node = await startAnvil(site.anvil, place);
+  const launch = { folder: site.folder.path, log, port: wantedPort, loadState, readyMs };
+  const node = await startAnvil(site.anvil, launch);
   await fs.rm(site.plainStateFile, { force: true });
   await site.folder.writeJson(site.recordName, { chainId: site.chainId, port: node.port });
   return { ...node, fresh: !saved };

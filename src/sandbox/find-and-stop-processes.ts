@@ -162,12 +162,12 @@ const SERVER_PORTS = { from: 20_000, to: 32_000 } as const;
 const DRAWS_MAX = 20;
 
 /** Returns the preferred port of 127.0.0.1 if it is free, otherwise a random one. */
-export async function freePort(wanted?: number): Promise<number> {
+export async function freePort(preferred?: number): Promise<number> {
   const drawn = Array.from({ length: DRAWS_MAX }, () =>
     randomInt(SERVER_PORTS.from, SERVER_PORTS.to),
   );
   // The last resort is a port chosen by the system.
-  for (const candidate of [...(wanted === undefined ? [] : [wanted]), ...drawn, 0]) {
+  for (const candidate of [...(preferred === undefined ? [] : [preferred]), ...drawn, 0]) {
     const port = await tryPort(candidate);
     if (port !== undefined) return port;
   }
@@ -180,8 +180,8 @@ function tryPort(port: number): Promise<number | undefined> {
     server.once('error', () => settle(undefined));
     server.listen({ port, host: '127.0.0.1' }, () => {
       const address = server.address();
-      const found = address !== null && typeof address === 'object' ? address.port : undefined;
-      server.close(() => settle(found));
+      const port = address !== null && typeof address === 'object' ? address.port : undefined;
+      server.close(() => settle(port));
     });
   });
 }

@@ -91,8 +91,8 @@ function isListed(): boolean {
 function findNobody(): { uid: number; gid: number } {
   const users = fs.existsSync('/etc/passwd') ? fs.readFileSync('/etc/passwd', 'utf8') : '';
   const fields = users.split('\n').map((line) => line.split(':'));
-  const found = fields.find(([name]) => name === 'nobody');
-  const [uid, gid] = [Number(found?.[2]), Number(found?.[3])];
+  const nobody = fields.find(([name]) => name === 'nobody');
+  const [uid, gid] = [Number(nobody?.[2]), Number(nobody?.[3])];
   return uid > 0 && gid > 0 ? { uid, gid } : NOBODY;
 }
 

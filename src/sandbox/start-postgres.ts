@@ -319,8 +319,8 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
     const rights = `login createdb createrole password '${site.rolePassword}'`;
     await client.query(`${command} role ${ROLE} ${rights}`);
     await client.query(`grant pg_monitor, pg_checkpoint to ${ROLE}`);
-    const found = await client.query('select 1 from pg_database where datname = $1', [ROLE]);
-    if (found.rows.length === 0) await client.query(`create database ${ROLE} owner ${ROLE}`);
+    const result = await client.query('select 1 from pg_database where datname = $1', [ROLE]);
+    if (result.rows.length === 0) await client.query(`create database ${ROLE} owner ${ROLE}`);
   } finally {
     await client.end();
   }
@@ -402,15 +402,15 @@ async function startOnceThereIsRoom(
   { log, tell, port }: Sink & { port: number },
   isWanted: () => boolean,
 ): Promise<Server | undefined> {
-  const place = site.folder.path;
-  const isFull = !(await hasRoom(place)) || (await endedWithoutSpace(site.logFile));
+  const folder = site.folder.path;
+  const isFull = !(await hasRoom(folder)) || (await endedWithoutSpace(site.logFile));
   if (!isFull) return undefined;
-  tell(`postgres: ended because the disk of ${place} is full; starts again once there is room`);
+  tell(`postgres: ended because the disk of ${folder} is full; starts again once there is room`);
   const account = choosePostgresAccount(site.programs.postgres, site.cluster);
   let server: Server | undefined;
   const isOver = async () => {
     await sleep(ROOM_POLL_MS);
-    if (isWanted() && (await hasRoom(place))) {
+    if (isWanted() && (await hasRoom(folder))) {
       server = await launch(site, { account, port, log });
     }
     return server !== undefined || !isWanted();

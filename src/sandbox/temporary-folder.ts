@@ -27,13 +27,13 @@ export interface TemporaryFolder {
 
 /**
  * Creates a folder for temporary files. At the latest, it is removed when our process ends.
- * @param place The folder that contains it.
+ * @param parent The folder that contains it.
  */
 export async function openTemporaryFolder(
   prefix: string,
-  place: string = tmpdir(),
+  parent: string = tmpdir(),
 ): Promise<TemporaryFolder> {
-  const path = await fs.mkdtemp(join(place, `${prefix}-`));
+  const path = await fs.mkdtemp(join(parent, `${prefix}-`));
   const folder = await openDataFolder(path);
   const guard = spawn('/bin/sh', ['-c', CLEAN_UP, 'sh', path], {
     detached: true,

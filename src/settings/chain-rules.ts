@@ -70,12 +70,12 @@ type Refuse = (setting: RuleSetting, must: string) => never;
 
 function readProfile(chainId: number, read: Read, refuse: Refuse) {
   const text = read('PROFILE');
-  const asked = PROFILE_NAMES.find((name) => name === text) ?? null;
-  if (text !== null && asked === null) {
+  const profile = PROFILE_NAMES.find((name) => name === text) ?? null;
+  if (text !== null && profile === null) {
     return refuse('PROFILE', `must be ${PROFILE_NAMES.join(', ')}`);
   }
   return (
-    profileFor(asked, chainId) ??
+    profileFor(profile, chainId) ??
     refuse('PROFILE', `contradicts the chain id: ${chainId} has the profile ${nameOf(chainId)}`)
   );
 }

@@ -46,9 +46,9 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
   const text = readSetting(env, 'GASLESS_TRANSFERS');
   if (text === null) return null;
   if (text === 'none') return [];
-  const asked = text.split(',').map((one) => one.trim());
-  const networks = NETWORKS.filter((network) => asked.includes(network));
-  if (networks.length === asked.length) return networks;
+  const names = text.split(',').map((one) => one.trim());
+  const networks = NETWORKS.filter((network) => names.includes(network));
+  if (networks.length === names.length) return networks;
   const form = `${NETWORKS.join(', ')}, both separated by a comma, or none`;
   throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }

@@ -13,7 +13,7 @@ export interface Lan {
  * type the address.
  */
 function ownAddress(): string | null {
-  const all = Object.values(networkInterfaces()).flatMap((found) => found ?? []);
+  const all = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   return all.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? null;
 }
 

@@ -82,10 +82,10 @@ export function secretValues(env: Env): string[] {
   ]);
   const headers = HEADERS.flatMap((name) =>
     // Mask both the whole value and the part after the scheme (`Bearer …`).
-    [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((found) => found.slice(1)),
+    [...(env[name] ?? '').matchAll(/:\s*"((?:\w+ )?([^"]+))"/g)].flatMap((match) => match.slice(1)),
   );
   const inFiles = valuesOf(env, WHOLE).filter((text) => text.startsWith('file:'));
   const keys = inFiles.flatMap(keysIfReadable);
-  const found = [...valuesOf(env, WHOLE), ...keys, ...passwords, ...paths, ...headers];
-  return [...new Set(found.flatMap(bothSpellings))].filter((value) => value !== '');
+  const secrets = [...valuesOf(env, WHOLE), ...keys, ...passwords, ...paths, ...headers];
+  return [...new Set(secrets.flatMap(bothSpellings))].filter((value) => value !== '');
 }

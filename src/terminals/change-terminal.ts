@@ -73,10 +73,10 @@ export async function editTerminal(
   const { location = before.location_id } = edit;
   const unknown = await checkLocation(tx, [ref.tenant.accountId], location);
   if (unknown !== null) return unknown;
-  const wanted = { ...before, label, name, status, location_id: location, offline };
-  const previous = previousAttributesOf(before, wanted);
+  const changed = { ...before, label, name, status, location_id: location, offline };
+  const previous = previousAttributesOf(before, changed);
   if (Object.keys(previous).length === 0) return before;
-  const after = await updateTerminal(tx, wanted);
+  const after = await updateTerminal(tx, changed);
   const stamp = await stampOrder(tx, ref.tenant, ref.now, 1);
   await announceTerminal(tx, after, {
     tenant: ref.tenant,
@@ -105,10 +105,10 @@ export async function reportSoftware(
 ): Promise<TerminalRow> {
   const { tenant, id, now } = ref;
   const before = present(await lockTerminal(tx, tenant, id), 'terminal of a device');
-  const wanted = { ...before, ...report };
-  const previousAttributes = previousAttributesOf(before, wanted);
+  const changed = { ...before, ...report };
+  const previousAttributes = previousAttributesOf(before, changed);
   if (Object.keys(previousAttributes).length === 0) return before;
-  const { platform, software_version } = wanted;
+  const { platform, software_version } = changed;
   // Users do not edit these fields.
   const after = await updateUnversioned(tx, id, { platform, software_version });
   const stamp = await stampOrder(tx, tenant, now, 1);

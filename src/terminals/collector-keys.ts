@@ -50,7 +50,7 @@ export function statusOfKey(
 /** Creates a key. Its private half is returned only here. Readers use the key after `useKey`. */
 export async function makeKey(
   tx: Tx,
-  wanted: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
+  input: Change & { readonly collectorId: bigint; readonly cardKey: RotatingKey },
 ): Promise<{ readonly row: CollectorKeyRow; readonly privateKey: string } | Refusal> {
   const all = await lockCollectorKeys(tx);
   const valid = all.filter(({ ended_at }) => ended_at === null);
@@ -69,12 +69,12 @@ export async function makeKey(
   });
   const row = await collectorKeys.insert(tx, {
     version,
-    collector_id: wanted.collectorId,
+    collector_id: input.collectorId,
     public_key: pair.publicKey,
-    private_key: encrypt(Buffer.from(wanted.cardKey), pair.privateKey, String(version)),
-    created: wanted.now,
+    private_key: encrypt(Buffer.from(input.cardKey), pair.privateKey, String(version)),
+    created: input.now,
   });
-  await recordChange(tx, row, { ...wanted, action: 'collector_key.created' });
+  await recordChange(tx, row, { ...input, action: 'collector_key.created' });
   return { row, privateKey: pair.privateKey };
 }
 
@@ -98,7 +98,7 @@ function recordChange(
 async function changeKey(
   tx: Tx,
   version: number,
-  wanted: Change & {
+  input: Change & {
     readonly action: 'collector_key.used' | 'collector_key.ended';
     readonly set: Parameters<typeof updateCollectorKey>[2];
   },
@@ -107,8 +107,8 @@ async function changeKey(
   if (key === undefined) return resourceMissing('collector key');
   if (key.ended_at !== null)
     return refuse('unexpected_state', `Version ${version} of the key has ended.`);
-  const row = await updateCollectorKey(tx, version, wanted.set);
-  await recordChange(tx, row, wanted);
+  const row = await updateCollectorKey(tx, version, input.set);
+  await recordChange(tx, row, input);
   return row;
 }
 

@@ -71,8 +71,8 @@ export async function lookAtPairingCode(
 ): Promise<PairingTarget | Refusal> {
   const tooMany = await countGuess(db, shown);
   if (tooMany !== null) return tooMany;
-  const wanted = { hash: hashShortCode('pairing', shown.code), now: shown.now };
-  return (await selectPairingTarget(db, wanted)) ?? codeInvalid();
+  const filter = { hash: hashShortCode('pairing', shown.code), now: shown.now };
+  return (await selectPairingTarget(db, filter)) ?? codeInvalid();
 }
 
 /**

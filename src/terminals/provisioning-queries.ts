@@ -126,14 +126,14 @@ export interface PairingTarget extends TerminalRow {
 
 export async function selectPairingTarget(
   sql: Sql,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<PairingTarget | undefined> {
   const rows = await sql.query<PairingTarget>(
     `select t.*, a.name as merchant_name, p.by_fresh_factor from pairing_codes p
      join terminals t on t.id = p.terminal_id
      join accounts a on a.id = t.account_id
      where p.hash = $1 and p.expires_at > $2 and p.used_at is null`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows[0];
 }
@@ -145,13 +145,13 @@ export async function deletePairingCodes(tx: Tx, terminalId: string): Promise<vo
 /** Consumes the code, and returns its terminal. */
 export async function takePairingCode(
   tx: Tx,
-  wanted: { readonly hash: Buffer; readonly now: Date },
+  filter: { readonly hash: Buffer; readonly now: Date },
 ): Promise<{ terminal_id: string; account_id: string; livemode: boolean } | undefined> {
   const rows = await tx.query<{ terminal_id: string; account_id: string; livemode: boolean }>(
     `update pairing_codes p set used_at = $2 from terminals t
      where p.hash = $1 and p.expires_at > $2 and p.used_at is null and t.id = p.terminal_id
      returning p.terminal_id, t.account_id, t.livemode`,
-    [wanted.hash, wanted.now],
+    [filter.hash, filter.now],
   );
   return rows[0];
 }

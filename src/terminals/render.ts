@@ -29,7 +29,7 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
  * Renders the terminal for its merchant's users: with the version that an edit names, and the tag's
  * address.
  */
-export function managedTerminal(place: TagPlace, row: TerminalRow): { [key: string]: Json } {
+export function managedTerminal(tag: TagPlace, row: TerminalRow): { [key: string]: Json } {
   const { smart_tap, version } = row;
-  return { ...terminalObject(row), tag_url: tagUrl(place, row), smart_tap, version };
+  return { ...terminalObject(row), tag_url: tagUrl(tag, row), smart_tap, version };
 }

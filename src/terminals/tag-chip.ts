@@ -40,7 +40,7 @@ export interface ChipSettings {
 /** Sets up a terminal's tag as a chip. Messages of an earlier chip are no longer accepted. */
 export async function makeChip(
   tx: Tx,
-  place: TagPlace,
+  tag: TagPlace,
   ref: TerminalRef,
 ): Promise<ChipSettings | Refusal> {
   const { tenant, id, now } = ref;
@@ -52,7 +52,7 @@ export async function makeChip(
     objectId: id,
   });
   const zeros = `p=${'0'.repeat(32)}&c=${'0'.repeat(16)}`;
-  return { urlTemplate: `${tagUrl(place, terminal)}?${zeros}`, keys: keysOf(place.idKey, chip) };
+  return { urlTemplate: `${tagUrl(tag, terminal)}?${zeros}`, keys: keysOf(tag.idKey, chip) };
 }
 
 function macOf(idKey: IdKey, chip: string, time: Buffer): Buffer {

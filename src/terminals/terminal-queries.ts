@@ -41,15 +41,15 @@ export async function selectTerminal(
 
 export async function selectTerminalPage(
   sql: Sql,
-  wanted: { readonly tenant: Tenant; readonly status: string | null },
+  filter: { readonly tenant: Tenant; readonly status: string | null },
   page: Page,
 ): Promise<TerminalRow[]> {
   const list = {
     table: 'terminals',
     columns: terminals.columns,
-    filters: { status: wanted.status },
+    filters: { status: filter.status },
   };
-  return selectPage<TerminalRow>(sql, list, wanted.tenant, page);
+  return selectPage<TerminalRow>(sql, list, filter.tenant, page);
 }
 
 export const deviceKeys = table(

@@ -72,11 +72,11 @@ const HOLE = '…';
  * keeps its own content.
  */
 function written(writer: Writer, key: string, elements: string): string {
-  const found = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
+  const matches = [...elements.matchAll(ELEMENT)].map(([, open = '', tag = '', own = '']) => {
     const draw = (inside: string) => `${open}${own === HOLE ? inside : own}</${tag}>`;
     return [tag, draw] as const;
   });
-  return writer.html(key as TextKey, {}, Object.fromEntries(found));
+  return writer.html(key as TextKey, {}, Object.fromEntries(matches));
 }
 
 /**

@@ -216,16 +216,16 @@ function addPage(
 
 /** Returns every file that an app loads, whether at its start or later. */
 function filesOf(page: string, built: Readonly<Record<string, BuiltEntry>>): string[] {
-  const found = new Set<string>();
+  const files = new Set<string>();
   const visit = (name: string) => {
     const entry = present(built[name], `${name} in the build's manifest`);
-    if (found.has(entry.file)) return;
-    found.add(entry.file);
-    for (const style of entry.css ?? []) found.add(style);
+    if (files.has(entry.file)) return;
+    files.add(entry.file);
+    for (const style of entry.css ?? []) files.add(style);
     for (const other of [...(entry.imports ?? []), ...(entry.dynamicImports ?? [])]) visit(other);
   };
   visit(page);
-  return [...found];
+  return [...files];
 }
 
 /**

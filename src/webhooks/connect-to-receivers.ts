@@ -81,10 +81,10 @@ type Guard = ReturnType<typeof createGuard>;
  */
 function lookupOf(guard: Guard): LookupFunction {
   return (_host, options, callback) => {
-    const found = guard.addresses().map((address) => ({ address, family: isIP(address) }));
-    const first = found[0];
+    const addresses = guard.addresses().map((address) => ({ address, family: isIP(address) }));
+    const first = addresses[0];
     if (first === undefined) callback(new AddressRefused('no checked address'), []);
-    else if (options.all === true) callback(null, found);
+    else if (options.all === true) callback(null, addresses);
     else callback(null, first.address, first.family);
   };
 }

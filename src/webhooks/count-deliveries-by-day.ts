@@ -53,7 +53,7 @@ function finished(status: 'succeeded' | 'failed'): string {
 const DUE = `from webhook_due d
   where d.endpoint_id = o.id and d.event_created >= o.since and d.event_created < o.until`;
 
-export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<DeliveriesRow[]> {
+export async function selectDeliveryDays(sql: Sql, days: Days): Promise<DeliveriesRow[]> {
   return sql.query(
     `with ${NOT_KEPT}, counted as (
        select day, ${finished('succeeded')} as delivered,
@@ -68,7 +68,7 @@ export async function selectDeliveryDays(sql: Sql, asked: Days): Promise<Deliver
        union all select day, delivered, undelivered, false from counted
      ) c using (day)
      group by d.day order by d.day`,
-    valuesOf(asked),
+    valuesOf(days),
   );
 }
 
@@ -90,22 +90,22 @@ async function lockDays(tx: Tx, tenant: Tenant): Promise<void> {
  * Stores missing days. (`limit 1` checks each day separately; an anti-join read the waiting
  * deliveries of all merchants.)
  */
-async function insertDays(tx: Tx, asked: Days, now: Date): Promise<void> {
+async function insertDays(tx: Tx, days: Days, now: Date): Promise<void> {
   await tx.query(
     `with ${NOT_KEPT}
      insert into delivery_days (endpoint_id, time_zone, day, delivered, undelivered)
      select id, $3::text, day, ${finished('succeeded')}, ${finished('failed')} from not_kept o
      where until <= $7 and (select true ${DUE} limit 1) is null
      on conflict do nothing`,
-    [...valuesOf(asked), now],
+    [...valuesOf(days), now],
   );
 }
 
 /** Stores the counts of past days that have no waiting deliveries. */
-export async function storeDeliveryDays(db: Database, asked: Days, now: Date): Promise<void> {
+export async function storeDeliveryDays(db: Database, days: Days, now: Date): Promise<void> {
   await db.transaction(async (tx) => {
-    await lockDays(tx, asked.tenant);
-    await insertDays(tx, asked, now);
+    await lockDays(tx, days.tenant);
+    await insertDays(tx, days, now);
   });
 }
 
@@ -118,13 +118,13 @@ async function lockDaysOf(tx: Tx, endpointId: string): Promise<void> {
 
 async function deleteDays(
   tx: Tx,
-  asked: { readonly endpointId: string; readonly since: Date; readonly until: Date },
+  filter: { readonly endpointId: string; readonly since: Date; readonly until: Date },
 ): Promise<void> {
   await tx.query(
     `delete from delivery_days where endpoint_id = $1
        and day between ($2::timestamptz at time zone 'UTC')::date - 1
          and ($3::timestamptz at time zone 'UTC')::date + 1`,
-    [asked.endpointId, asked.since, asked.until],
+    [filter.endpointId, filter.since, filter.until],
   );
 }
 
@@ -134,8 +134,8 @@ async function deleteDays(
  */
 export async function forgetDeliveryDays(
   tx: Tx,
-  asked: { readonly endpointId: string; readonly since: Date; readonly until: Date },
+  filter: { readonly endpointId: string; readonly since: Date; readonly until: Date },
 ): Promise<void> {
-  await lockDaysOf(tx, asked.endpointId);
-  await deleteDays(tx, asked);
+  await lockDaysOf(tx, filter.endpointId);
+  await deleteDays(tx, filter);
 }

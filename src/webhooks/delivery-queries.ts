@@ -39,15 +39,15 @@ const PARTS: Readonly<Record<DeliveryStatus, string>> = {
  */
 export async function selectDeliveries(
   sql: Sql,
-  wanted: { readonly endpointId: string; readonly status: DeliveryStatus | null },
+  filter: { readonly endpointId: string; readonly status: DeliveryStatus | null },
   page: Page,
 ): Promise<DeliveryRow[]> {
-  const parts = wanted.status === null ? Object.values(PARTS) : [PARTS[wanted.status]];
+  const parts = filter.status === null ? Object.values(PARTS) : [PARTS[filter.status]];
   const { after, limit } = page;
   return sql.query(
     `select * from (${parts.join(' union all ')}) d
      order by event_created desc, event_position desc limit $4`,
-    [wanted.endpointId, after?.created ?? 'infinity', after?.position ?? 0n, limit + 1],
+    [filter.endpointId, after?.created ?? 'infinity', after?.position ?? 0n, limit + 1],
   );
 }
 
@@ -158,11 +158,11 @@ export async function insertFinished(tx: Tx, row: Sent<typeof TESTED>): Promise<
 
 export async function deliveryIdOf(
   sql: Sql,
-  wanted: { readonly eventId: string; readonly endpointId: string },
+  filter: { readonly eventId: string; readonly endpointId: string },
 ): Promise<string> {
   const rows = await sql.query<{ id: string }>('select webhook_delivery_id($1, $2) as id', [
-    wanted.eventId,
-    wanted.endpointId,
+    filter.eventId,
+    filter.endpointId,
   ]);
   return rows[0]?.id ?? '';
 }

@@ -131,12 +131,12 @@ export class Dispatcher {
     for (const { endpointId, most } of look.asks) {
       const session = this.#sessions.get(endpointId);
       if (session === undefined) continue;
-      const found = byEndpoint.get(endpointId) ?? [];
+      const queued = byEndpoint.get(endpointId) ?? [];
       // Move the session to the end of the queue.
       this.#sessions.delete(endpointId);
       this.#sessions.set(endpointId, session);
-      if (found.length < most) session.emptyAtHint = look.hints;
-      if (session.state === 'open') this.#accept(session, found);
+      if (queued.length < most) session.emptyAtHint = look.hints;
+      if (session.state === 'open') this.#accept(session, queued);
     }
   }
 
@@ -146,12 +146,12 @@ export class Dispatcher {
    */
   async renew(): Promise<boolean> {
     const { db, clock, owner, leaseMs } = this.#deps;
-    const asked = [...this.#sessions.values()];
-    if (asked.length === 0) return false;
+    const sessions = [...this.#sessions.values()];
+    if (sessions.length === 0) return false;
     const lease = { owner, until: addMs(clock.now(), leaseMs) };
-    const ids = asked.map((session) => session.endpointId);
+    const ids = sessions.map((session) => session.endpointId);
     const rows = new Map((await renewLeases(db, lease, ids)).map((row) => [row.endpoint_id, row]));
-    for (const session of asked) {
+    for (const session of sessions) {
       const row = rows.get(session.endpointId);
       if (session.state === 'ended') continue;
       if (row === undefined || row.fencing_token !== session.fencingToken) this.#end(session);

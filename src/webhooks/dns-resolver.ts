@@ -47,8 +47,8 @@ export function systemResolver(): Resolver {
       signal.addEventListener('abort', cancel, { once: true });
       try {
         const results = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
-        const found = valuesOf(results);
-        if (found.length > 0) return found;
+        const values = valuesOf(results);
+        if (values.length > 0) return values;
         const listed = await fromHostsFile(host.toLowerCase());
         if (listed.length > 0) return listed;
         throw noAddress(results);

@@ -64,8 +64,8 @@ addCidr(globalUnicast, GLOBAL_UNICAST_IPV6);
 
 function nameOf(blocks: NamedBlocks, address: string, family: Family): string | null {
   if (!blocks.all.check(address, family)) return null;
-  const found = blocks.named.find(({ list }) => list.check(address, family))?.block;
-  return found === undefined ? 'special-purpose' : `${found.name} (${found.rfc})`;
+  const block = blocks.named.find(({ list }) => list.check(address, family))?.block;
+  return block === undefined ? 'special-purpose' : `${block.name} (${block.rfc})`;
 }
 
 const MAPPED = ipaddr.IPv6.parse('::ffff:0:0');

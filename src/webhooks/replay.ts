@@ -51,10 +51,10 @@ export function renderReplay(row: ReplayRow): { [key: string]: Json } {
 
 /** Expands types, families and `*` to types. A ping is never replayed. */
 export function expandTypes(types: readonly string[]): string[] {
-  const wanted = new Set(types);
+  const patterns = new Set(types);
   return EVENT_TYPES.filter(
     (type) =>
-      type !== 'ping' && (wanted.has('*') || wanted.has(type) || wanted.has(familyOf(type))),
+      type !== 'ping' && (patterns.has('*') || patterns.has(type) || patterns.has(familyOf(type))),
   );
 }
 

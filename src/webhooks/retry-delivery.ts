@@ -20,14 +20,14 @@ export async function retryDelivery(
 ): Promise<DeliveryRow | Refusal> {
   const retried = await ctx.db.transaction<DeliveryRow | Refusal>(async (tx) => {
     const no = (refusal: Refusal) => new Abandon<DeliveryRow | Refusal>(refusal);
-    const found = await selectDelivery(tx, tenant, id);
-    if (found === undefined) return no(resourceMissing('webhook delivery'));
-    const { endpoint_id: endpointId, event_created: at } = found;
+    const delivery = await selectDelivery(tx, tenant, id);
+    if (delivery === undefined) return no(resourceMissing('webhook delivery'));
+    const { endpoint_id: endpointId, event_created: at } = delivery;
     const endpoint = await lockEndpoint(tx, tenant, endpointId);
     if (endpoint === undefined) return no(resourceMissing('webhook delivery'));
     if (endpoint.status === 'disabled') return no(endpointDisabled());
     await forgetDeliveryDays(tx, { endpointId, since: at, until: at });
-    await moveToFront(tx, found, now);
+    await moveToFront(tx, delivery, now);
     await liftPause(tx, endpoint.id);
     return present(await selectDelivery(tx, tenant, id), 'retried delivery');
   });
