@@ -45,7 +45,7 @@ function namedIn(code: string): Named {
  * number.
  */
 const SHORT: ReadonlyMap<string, string> = new Map(
-  [...TEXT_KEYS].map((key, place) => [key, place.toString(36)]),
+  [...TEXT_KEYS].map((key, index) => [key, index.toString(36)]),
 );
 
 const KEYS: ReadonlyMap<string, string> = new Map([...SHORT].map(([key, short]) => [short, key]));

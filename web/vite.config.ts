@@ -102,8 +102,8 @@ function putBaseFirst(html: string): string {
   return html.replace(STYLESHEETS, () => sorted.shift() ?? '');
 }
 
-function versionIn(place: string): string {
-  const text = readFileSync(path.join(import.meta.dirname, place, 'package.json'), 'utf8');
+function versionIn(file: string): string {
+  const text = readFileSync(path.join(import.meta.dirname, file, 'package.json'), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 

@@ -63,32 +63,34 @@ async function view({ provider }: Place, to: Hex, data: Hex): Promise<bigint[]> 
  * Calls a view of the contract.
  * @throws NoContract if the address does not respond like the settlement contract.
  */
-async function read(place: Place, signature: string, ...args: (Hex | bigint | number)[]) {
-  const words = await view(place, place.settlement, call(signature, ...args));
+async function read(contract: Place, signature: string, ...args: (Hex | bigint | number)[]) {
+  const words = await view(contract, contract.settlement, call(signature, ...args));
   if (words.length === 0) throw new NoContract(signature);
   return words;
 }
 
-async function readLens(place: Place, signature: string, ...args: number[]) {
-  return view(place, lensOf(place.settlement), call(signature, ...args));
+async function readLens(contract: Place, signature: string, ...args: number[]) {
+  return view(contract, lensOf(contract.settlement), call(signature, ...args));
 }
 
 const at = (words: readonly bigint[], index: number): bigint => words[index] ?? 0n;
 
-async function readBooks(place: Place) {
-  const merchants = Number(at(await read(place, 'merchantCount()'), 0));
+async function readBooks(contract: Place) {
+  const merchants = Number(at(await read(contract, 'merchantCount()'), 0));
   const books = { held: 0n, owed: 0n, fees: 0n };
   const wallets: Announcement[] = [];
   for (let first = 1; first === 1 || first <= merchants; first += MERCHANTS_PER_CALL) {
     const last = Math.min(first + MERCHANTS_PER_CALL - 1, merchants);
-    const [held, owed] = await readLens(place, 'holdings(uint32,uint32)', first, last);
+    const [held, owed] = await readLens(contract, 'holdings(uint32,uint32)', first, last);
     books.held = held ?? 0n;
     books.owed += owed ?? 0n;
     // The view reverts for an empty list.
     if (merchants === 0) break;
-    wallets.push(...walletsIn(await readLens(place, 'walletChanges(uint32,uint32)', first, last)));
+    wallets.push(
+      ...walletsIn(await readLens(contract, 'walletChanges(uint32,uint32)', first, last)),
+    );
   }
-  const [acquirer, protocol] = await readLens(place, 'bookedFees()');
+  const [acquirer, protocol] = await readLens(contract, 'bookedFees()');
   books.fees = (acquirer ?? 0n) + (protocol ?? 0n);
   return { books, wallets };
 }
@@ -119,10 +121,10 @@ interface RawLog {
 }
 
 /** Reads event logs. @returns `null` if the node does not serve them. */
-async function readLogs(place: Place, address: Hex, names: readonly string[]) {
+async function readLogs(contract: Place, address: Hex, names: readonly string[]) {
   const range = { address, fromBlock: '0x0', toBlock: 'latest', topics: [names.map(topic)] };
   const request = { method: 'eth_getLogs', params: [range] };
-  return (await place.provider.request(request).catch(() => null)) as RawLog[] | null;
+  return (await contract.provider.request(request).catch(() => null)) as RawLog[] | null;
 }
 
 const SCHEDULED = 'CallScheduled(bytes32,uint256,address,uint256,bytes,bytes32,uint256)';
@@ -133,9 +135,9 @@ const SCHEDULED = 'CallScheduled(bytes32,uint256,address,uint256,bytes,bytes32,u
 const LENGTH_WORD = 5;
 
 /** Finds timelock operations by their events, then asks the timelock which of them are pending. */
-async function readOperations(place: Place): Promise<Announcement[]> {
-  const timelock = timelockOf(place.settlement);
-  const logs = (await readLogs(place, timelock, [SCHEDULED])) ?? [];
+async function readOperations(contract: Place): Promise<Announcement[]> {
+  const timelock = timelockOf(contract.settlement);
+  const logs = (await readLogs(contract, timelock, [SCHEDULED])) ?? [];
   const operations = new Map<Hex, Map<string, string>>();
   for (const { topics, data } of logs) {
     const [, id = '0x', index = '0x'] = topics;
@@ -145,34 +147,34 @@ async function readOperations(place: Place): Promise<Announcement[]> {
     const from = 2 + (LENGTH_WORD + 1) * 64;
     const sent: Hex = `0x${data.slice(from, from + length)}`;
     const known = operations.get(id) ?? new Map<string, string>();
-    operations.set(id, known.set(index, operationWords(place.settlement, target, sent)));
+    operations.set(id, known.set(index, operationWords(contract.settlement, target, sent)));
   }
-  const found: Announcement[] = [];
+  const announcements: Announcement[] = [];
   for (const [id, calls] of operations) {
-    const [waits] = await view(place, timelock, call('isOperationPending(bytes32)', id));
+    const [waits] = await view(contract, timelock, call('isOperationPending(bytes32)', id));
     if (waits !== 1n) continue;
-    const [from = 0n] = await view(place, timelock, call('getTimestamp(bytes32)', id));
+    const [from = 0n] = await view(contract, timelock, call('getTimestamp(bytes32)', id));
     const cancel = callWithList('cancelOperations(bytes32[])', [id]);
     const says = [...calls].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, words]) => words);
-    found.push({ says: says.join(' '), by: `operation ${id}`, from: Number(from), cancel });
+    announcements.push({ says: says.join(' '), by: `operation ${id}`, from: Number(from), cancel });
   }
-  return found;
+  return announcements;
 }
 
 const GRANTED = 'RoleGranted(bytes32,address,address)';
 
 /** Reads role holders of both the contract and its timelock. */
-async function readHolders(place: Place): Promise<ContractState['holders']> {
+async function readHolders(contract: Place): Promise<ContractState['holders']> {
   const holders: { role: string; account: Hex }[] = [];
-  for (const address of [place.settlement, timelockOf(place.settlement)] as const) {
-    const logs = await readLogs(place, address, [GRANTED]);
+  for (const address of [contract.settlement, timelockOf(contract.settlement)] as const) {
+    const logs = await readLogs(contract, address, [GRANTED]);
     if (logs === null) return null;
     const pairs = new Map(
       logs.map(({ topics: [, role = '0x', to = '0x'] }) => [role + to, { role, to }]),
     );
     for (const { role, to } of pairs.values()) {
       const account = addressOf(BigInt(to));
-      const [has] = await view(place, address, call('hasRole(bytes32,address)', role, account));
+      const [has] = await view(contract, address, call('hasRole(bytes32,address)', role, account));
       if (has === 1n) holders.push({ role: roleName(role), account });
     }
   }
@@ -180,18 +182,18 @@ async function readHolders(place: Place): Promise<ContractState['holders']> {
 }
 
 /** Reads the contract's whole state. @throws NoContract */
-export async function readState(place: Place): Promise<ContractState> {
+export async function readState(contract: Place): Promise<ContractState> {
   const [settling, refunding, ceilings, admins] = await Promise.all([
-    readLens(place, 'settlingPaused()'),
-    readLens(place, 'refundingPaused()'),
-    readLens(place, 'ceiling()'),
-    read(place, 'timelock()'),
+    readLens(contract, 'settlingPaused()'),
+    readLens(contract, 'refundingPaused()'),
+    readLens(contract, 'ceiling()'),
+    read(contract, 'timelock()'),
   ]);
   const admin = addressOf(at(admins, 0));
   const ceiling = at(ceilings, 0) / USDC;
-  const { books, wallets } = await readBooks(place);
-  const operations = await readOperations(place);
-  const holders = await readHolders(place);
+  const { books, wallets } = await readBooks(contract);
+  const operations = await readOperations(contract);
+  const holders = await readHolders(contract);
   return {
     ...books,
     ...{ admin, ceiling, holders },
@@ -202,13 +204,13 @@ export async function readState(place: Place): Promise<ContractState> {
 }
 
 /** Reads the roles of one address. */
-export async function rolesOf(place: Place, account: Hex): Promise<ReadonlySet<string>> {
+export async function rolesOf(contract: Place, account: Hex): Promise<ReadonlySet<string>> {
   const zero: Hex = `0x${'0'.repeat(64)}`;
-  const asked = [['admin', zero] as const, ...ROLES.map((name) => [name, roleOf(name)] as const)];
+  const roles = [['admin', zero] as const, ...ROLES.map((name) => [name, roleOf(name)] as const)];
   const has = await Promise.all(
-    asked.map(([, role]) => read(place, 'hasRole(bytes32,address)', role, account)),
+    roles.map(([, role]) => read(contract, 'hasRole(bytes32,address)', role, account)),
   );
-  return new Set(asked.flatMap(([name], i) => (at(has[i] ?? [], 0) === 1n ? [name] : [])));
+  return new Set(roles.flatMap(([name], i) => (at(has[i] ?? [], 0) === 1n ? [name] : [])));
 }
 
 export interface MerchantState {
@@ -220,8 +222,8 @@ export interface MerchantState {
 }
 
 /** Reads the state of one merchant. @throws NoContract */
-export async function readMerchant(place: Place, merchant: number): Promise<MerchantState> {
-  const words = await read(place, 'merchantAccount(uint32)', merchant);
+export async function readMerchant(contract: Place, merchant: number): Promise<MerchantState> {
+  const words = await read(contract, 'merchantAccount(uint32)', merchant);
   const [wallet, balance, heldUntil] = [at(words, 0), at(words, 1), at(words, 2)];
   return { wallet: addressOf(wallet), balance, heldUntil: Number(heldUntil) };
 }
@@ -234,9 +236,9 @@ export interface Permission {
 }
 
 /** Reads the account's allowance and policy for the contract. @throws NoContract */
-export async function readPermission(place: Place, account: Hex): Promise<Permission> {
-  const token = addressOf(at(await read(place, 'TOKEN()'), 0));
+export async function readPermission(contract: Place, account: Hex): Promise<Permission> {
+  const token = addressOf(at(await read(contract, 'TOKEN()'), 0));
   const data = call('payerAccount(address)', account);
-  const words = await view(place, lensOf(place.settlement), data);
+  const words = await view(contract, lensOf(contract.settlement), data);
   return { token, allowance: at(words, 1), hasPolicy: at(words, 7) > REVOKED };
 }

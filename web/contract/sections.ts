@@ -76,8 +76,8 @@ function section(title: string, ...parts: readonly (Node | string)[]): HTMLEleme
 async function merchantSection(deps: Deps): Promise<HTMLElement[]> {
   const { merchant, settlement } = deps.facts;
   if (merchant === null) return [];
-  const place = { provider: deps.provider, settlement };
-  const { wallet, balance, heldUntil } = await readMerchant(place, merchant);
+  const contract = { provider: deps.provider, settlement };
+  const { wallet, balance, heldUntil } = await readMerchant(contract, merchant);
   const isOwn = wallet.toLowerCase() === deps.account.toLowerCase();
   const facts = element(
     'dl',
@@ -101,8 +101,8 @@ async function merchantSection(deps: Deps): Promise<HTMLElement[]> {
 
 async function payerSection(deps: Deps): Promise<HTMLElement[]> {
   const { settlement } = deps.facts;
-  const place = { provider: deps.provider, settlement };
-  const { token, allowance, hasPolicy } = await readPermission(place, deps.account);
+  const contract = { provider: deps.provider, settlement };
+  const { token, allowance, hasPolicy } = await readPermission(contract, deps.account);
   if (allowance === 0n && !hasPolicy) return [];
   const steps = [
     ...(hasPolicy ? [{ to: settlement, data: call('revokePolicy()') }] : []),
@@ -190,8 +190,8 @@ function stateSection(state: ContractState): HTMLElement {
 
 /** Shows every action this wallet may take, then the contract's state. @throws NoContract */
 export async function showContract(deps: Deps): Promise<HTMLElement[]> {
-  const place = { provider: deps.provider, settlement: deps.facts.settlement };
-  const [roles, state] = await Promise.all([rolesOf(place, deps.account), readState(place)]);
+  const contract = { provider: deps.provider, settlement: deps.facts.settlement };
+  const [roles, state] = await Promise.all([rolesOf(contract, deps.account), readState(contract)]);
   return [
     ...stopSection(deps, state, roles),
     ...(await merchantSection(deps)),

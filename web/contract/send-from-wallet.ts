@@ -49,8 +49,8 @@ export async function send(sending: Sending): Promise<'done' | 'refused' | 'unkn
     params: [{ from, to, data }],
   });
   for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; ) {
-    const asked = { method: 'eth_getTransactionReceipt', params: [hash] };
-    const receipt = (await provider.request(asked).catch(() => null)) as {
+    const call = { method: 'eth_getTransactionReceipt', params: [hash] };
+    const receipt = (await provider.request(call).catch(() => null)) as {
       readonly status?: string;
     } | null;
     if (receipt?.status !== undefined) return Number(receipt.status) === 1 ? 'done' : 'refused';

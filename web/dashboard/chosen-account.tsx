@@ -32,13 +32,13 @@ export function MerchantPlace({ children }: { readonly children: ReactNode }): R
   }, []);
   const { accounts } = session;
   const account = accounts.find(({ id }) => id === chosen) ?? accounts[0];
-  const place = useMemo(
+  const value = useMemo(
     () => (account === undefined ? null : { account, mode, setMode, setAccount }),
     [account, mode, setMode, setAccount],
   );
-  if (place === null) return <NoAccount onMade={setAccount} />;
-  if (place.account.role === 'cashier') {
-    return <CashierPlace {...place} />;
+  if (value === null) return <NoAccount onMade={setAccount} />;
+  if (value.account.role === 'cashier') {
+    return <CashierPlace {...value} />;
   }
-  return <MerchantContext value={place}>{children}</MerchantContext>;
+  return <MerchantContext value={value}>{children}</MerchantContext>;
 }

@@ -120,7 +120,7 @@ const SALES: readonly Shot[] = [
     await open('', 'Overview');
   }),
   deskShot('export-coming', async ({ open, window: { page } }) => {
-    await page.route('**/exports/payments*', (asked) => asked.abort());
+    await page.route('**/exports/payments*', (route) => route.abort());
     await open('/payments', 'Payments');
     await page.getByRole('button', { name: 'Export' }).click();
     const dialog = page.getByRole('dialog');
@@ -172,7 +172,7 @@ const ITEMS = [
   { name: LONG_NAME, unit_amount: 123_456_789, tax_rate: 750, color: null },
   { name: RIGHT_TO_LEFT_NAME, unit_amount: 990, tax_rate: 0, color: '#2f6fd0' },
   { name: 'Old price', unit_amount: 3_500_000, tax_rate: 2_300, color: null, currency: null },
-].map((item, place) => ({ ...ITEM, id: `item_${place}`, position: place, ...item }));
+].map((item, index) => ({ ...ITEM, id: `item_${index}`, position: index, ...item }));
 
 const DEVELOPERS: readonly Shot[] = [
   pageShot('Terminals', '/terminals'),
@@ -255,7 +255,7 @@ const ACCOUNT: readonly Shot[] = [
   deskShot('not-found', ({ open }) => open('/nowhere', 'Not found')),
   deskShot('payment-missing', ({ open }) => open('/payments/pay_nothing', 'Payment')),
   deskShot('payments-offline', async ({ open, window: { page } }) => {
-    await page.route('**/test/payments?*', (asked) => asked.abort());
+    await page.route('**/test/payments?*', (route) => route.abort());
     await open('/payments', 'Payments');
     await page.getByRole('button', { name: 'Try again' }).waitFor();
   }),

@@ -61,9 +61,9 @@ const FAILURES = [
   { code: 'idempotency_request_in_progress', operation: 'confirmPaymentIntent', status: 409 },
   { code: 'resource_missing', operation: 'retrievePayment', status: 404 },
   { code: 'amount_too_large', operation: 'createRefund', status: 400 },
-].map(({ code, operation, status }, place) => ({
-  ...{ id: `req_${String(place).repeat(22)}`, method: 'POST', path: '/v1/payment_intents' },
-  ...{ code, operation, status, duration_ms: 12 + place * 41, created: AT },
+].map(({ code, operation, status }, index) => ({
+  ...{ id: `req_${String(index).repeat(22)}`, method: 'POST', path: '/v1/payment_intents' },
+  ...{ code, operation, status, duration_ms: 12 + index * 41, created: AT },
 }));
 
 const DELIVERY = {
@@ -81,8 +81,8 @@ async function showDelivery({ sandbox, open, window: { page } }: Stage): Promise
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
   });
   const { data } = (await answer.json()) as { data: readonly { id: string }[] };
-  await page.route('**/test/webhook_deliveries/*', (asked) =>
-    asked.fulfill({ json: { ...DELIVERY, event: data[0]?.id } }),
+  await page.route('**/test/webhook_deliveries/*', (route) =>
+    route.fulfill({ json: { ...DELIVERY, event: data[0]?.id } }),
   );
   await open(`/webhooks/${DELIVERY.webhook_endpoint}/${DELIVERY.id}`, 'Delivery');
 }
@@ -90,7 +90,7 @@ async function showDelivery({ sandbox, open, window: { page } }: Stage): Promise
 const DOCUMENTS = [
   { kind: 'registration', file_name: 'Extract.pdf', size: 182_044 },
   { kind: 'identity', file_name: `${LONG_NAME}.jpg`, size: 4_911_220 },
-].map((document, place) => ({ ...document, id: `doc_${String(place).repeat(22)}` }));
+].map((document, index) => ({ ...document, id: `doc_${String(index).repeat(22)}` }));
 
 export const STATE_SHOTS: readonly Shot[] = [
   firstSteps('nothing', { live: false, till: 'none' }),

@@ -37,18 +37,18 @@ export interface Merchant extends MerchantPlace {
 }
 
 export function useMerchant(): Merchant {
-  const place = useContext(MerchantContext);
+  const merchant = useContext(MerchantContext);
   const { people } = useDesk();
-  if (place === null) throw new Error('useMerchant is used outside of an account');
-  const { account, mode } = place;
+  if (merchant === null) throw new Error('useMerchant is used outside of an account');
+  const { account, mode } = merchant;
   return useMemo(
     () => ({
-      ...place,
+      ...merchant,
       call: createCall<Operations, '/dashboard/v1'>(people.api, { account: account.id, mode }),
       scope: [account.id, mode],
       may: (role) => ROLES.indexOf(account.role) >= ROLES.indexOf(role),
     }),
-    [place, people, account, mode],
+    [merchant, people, account, mode],
   );
 }
 

@@ -68,8 +68,8 @@ const PROBE_MS = 2_000;
  */
 export async function isReachable(): Promise<boolean> {
   if (navigator.onLine) return true;
-  const asked = { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) } as const;
-  return fetch(fromRoot('livez'), asked).then(
+  const init = { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) } as const;
+  return fetch(fromRoot('livez'), init).then(
     () => true,
     () => false,
   );

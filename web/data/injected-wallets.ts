@@ -18,10 +18,10 @@ declare global {
 }
 
 /** Reports wallets that announce themselves (EIP-6963), including later ones. */
-export function watchWallets(found: (provider: Provider) => void): () => void {
-  if (window.ethereum !== undefined) found(window.ethereum);
+export function watchWallets(onWallet: (provider: Provider) => void): () => void {
+  if (window.ethereum !== undefined) onWallet(window.ethereum);
   const announced = (event: WindowEventMap['eip6963:announceProvider']) =>
-    found(event.detail.provider);
+    onWallet(event.detail.provider);
   window.addEventListener('eip6963:announceProvider', announced);
   window.dispatchEvent(new Event('eip6963:requestProvider'));
   return () => window.removeEventListener('eip6963:announceProvider', announced);

@@ -137,9 +137,9 @@ function read<T>(
     // Each message has exactly one valid encoding, so the unused bits of the last letter must be 0.
     if (toBase32(all) !== letters) return 'damaged';
     const from = new Fields(bytes);
-    const found = fields(from);
+    const input = fields(from);
     from.end();
-    return found;
+    return input;
   } catch {
     return 'damaged';
   }

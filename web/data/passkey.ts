@@ -31,8 +31,8 @@ type Json = Readonly<Record<string, unknown>>;
 /** Waits for the browser's dialog. @returns `null` if the user canceled. */
 async function ask(credential: Promise<Credential | null>): Promise<Json | null> {
   try {
-    const found = await credential;
-    return found instanceof PublicKeyCredential ? ({ ...found.toJSON() } as Json) : null;
+    const received = await credential;
+    return received instanceof PublicKeyCredential ? ({ ...received.toJSON() } as Json) : null;
   } catch (error) {
     if (isCalledOff(error)) return null;
     throw error;

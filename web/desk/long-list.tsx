@@ -69,9 +69,9 @@ function PaginatedList<Row>(
   props: LongListProps<Row> & { readonly live: ListPage<Row> },
 ): ReactNode {
   const { label, columns, keyOf, inPairs = false, filters, pages, live, nextOf = nextIn } = props;
-  const place = useRef<HTMLDivElement>(null);
+  const anchor = useRef<HTMLDivElement>(null);
   const { cursor } = filters;
-  const seen = usePagination({ place, scope: pages.scope, cursor, live });
+  const seen = usePagination({ place: anchor, scope: pages.scope, cursor, live });
   const { head, setHead, pagination, drawn, roomOf, note, isAtTop } = seen;
   const newer = countNewer(head.data, live.data, keyOf);
   const isWhole = nextOf(live) === null;
@@ -109,7 +109,7 @@ function PaginatedList<Row>(
     ];
   });
   return (
-    <div className="stack" ref={place}>
+    <div className="stack" ref={anchor}>
       <Newer count={newer} isMore={newer >= live.data.length} onShow={showNewer} />
       <TableFrame
         label={label}

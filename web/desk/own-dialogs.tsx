@@ -79,18 +79,18 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
   );
 }
 
-type Asked = 'export' | 'erase';
+type OwnRequest = 'export' | 'erase';
 
 /** Lets users download or delete their personal data. */
 export function PersonalData(): ReactNode {
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [request, setRequest] = useState<OwnRequest | null>(null);
   return (
     <>
-      <Button onClick={() => setAsked('export')}>{t('desk.own_access.download_data')}</Button>
-      <Button kind="danger-quiet" onClick={() => setAsked('erase')}>
+      <Button onClick={() => setRequest('export')}>{t('desk.own_access.download_data')}</Button>
+      <Button kind="danger-quiet" onClick={() => setRequest('erase')}>
         {t('desk.own_access.delete_account')}
       </Button>
-      {asked === null ? null : <DataDialog asked={asked} onClose={() => setAsked(null)} />}
+      {request === null ? null : <DataDialog asked={request} onClose={() => setRequest(null)} />}
     </>
   );
 }
@@ -107,7 +107,7 @@ function saveAsFile(name: string, value: unknown): void {
 }
 
 interface DataDialogProps {
-  readonly asked: Asked;
+  readonly asked: OwnRequest;
   readonly onClose: () => void;
 }
 
@@ -119,9 +119,9 @@ function DataDialog({ asked, onClose }: DataDialogProps): ReactNode {
   const body = asksPassword ? texts : {};
   const run = async () => {
     if (isExport) {
-      const found = await sending.send(() => people.call('POST /me/export', { body }));
-      if (found === null) return;
-      saveAsFile('my-data.json', found);
+      const copy = await sending.send(() => people.call('POST /me/export', { body }));
+      if (copy === null) return;
+      saveAsFile('my-data.json', copy);
       return onClose();
     }
     const erased = await sending.send(() => people.call('POST /me/erase', { body }));

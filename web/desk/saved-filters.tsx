@@ -5,8 +5,8 @@ import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
 import { forget, type KeptFilter, keep, readKept, searchOf } from './kept-filters.ts';
 
-function useKept(place: string) {
-  const key = `tapline filters ${place}`;
+function useKept(path: string) {
+  const key = `tapline filters ${path}`;
   const [kept, setKept] = useState(() => readKept(localStorage.getItem(key)));
   const store = (next: readonly KeptFilter[]) => {
     localStorage.setItem(key, JSON.stringify(next));
@@ -17,9 +17,9 @@ function useKept(place: string) {
 
 /** Shows saved filters, one click each, and a button that saves the current one. */
 export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
-  const [place] = useLocation();
+  const [path] = useLocation();
   const [params, setParams] = useSearchParams();
-  const { kept, store } = useKept(`${scope} ${place}`);
+  const { kept, store } = useKept(`${scope} ${path}`);
   const now = searchOf(params);
   const current = kept.find(({ search }) => search === now);
   if (kept.length === 0 && now === '') return null;

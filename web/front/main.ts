@@ -77,9 +77,9 @@ function wordsOf([network, { settles, reasons }]: [string, Readiness['networks']
 
 /** Shows the language menu if the service has more than one language. */
 function offerLanguages(): void {
-  const place = document.getElementById('language');
+  const element = document.getElementById('language');
   const offered = offeredLanguages();
-  if (place === null || offered.length < 2) return;
+  if (element === null || offered.length < 2) return;
   const label = document.createElement('label');
   const select = document.createElement('select');
   label.append(`${t('ui.language')} `, select);
@@ -91,8 +91,8 @@ function offerLanguages(): void {
   }
   select.value = textLanguage();
   select.addEventListener('change', () => switchLanguage(select.value));
-  place.replaceChildren(label);
-  place.hidden = false;
+  element.replaceChildren(label);
+  element.hidden = false;
 }
 
 offerLanguages();

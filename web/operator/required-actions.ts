@@ -152,10 +152,10 @@ export function needsOf(known: Known): Need[] {
     }),
   );
   const renamings = known.names.map(
-    ({ account, name, requested_name: asked, created }): Need => ({
+    ({ account, name, requested_name: requestedName, created }): Need => ({
       key: `name ${account}`,
       what: `Review the new name of ${name}`,
-      about: asked,
+      about: requestedName,
       tone: 'warn',
       since: created,
       path: `/operator/accounts/${account}`,

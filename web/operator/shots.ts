@@ -29,12 +29,12 @@ function staffShot(name: string, lead: (stage: Stage) => Promise<void>): Shot {
         await window.idle();
       };
       const change = async (route: string, changes: object) => {
-        await page.route(`**/api/operator/v1${route}*`, async (asked) => {
+        await page.route(`**/api/operator/v1${route}*`, async (route) => {
           try {
-            const response = await asked.fetch();
-            await asked.fulfill({ response, json: { ...(await response.json()), ...changes } });
+            const response = await route.fetch();
+            await route.fulfill({ response, json: { ...(await response.json()), ...changes } });
           } catch {
-            await asked.abort().catch(() => {});
+            await route.abort().catch(() => {});
           }
         });
       };
@@ -96,7 +96,7 @@ const SUBMISSION = {
   documents: [
     { kind: 'registration', file_name: 'Extract.png', content_type: 'image/png', size: 182_044 },
     { kind: 'identity', file_name: 'Passport.pdf', content_type: 'application/pdf', size: 4_911 },
-  ].map((paper, place) => ({ ...paper, id: `doc_${place}`, sha256: String(place).repeat(64) })),
+  ].map((paper, index) => ({ ...paper, id: `doc_${index}`, sha256: String(index).repeat(64) })),
 };
 
 const list = (row: object) => ({ data: [row], has_more: false, next_cursor: null });
@@ -168,16 +168,16 @@ export const SHOTS: readonly Shot[] = [
     await open('/contract', 'Contract');
   }),
   staffShot('submission', async ({ open, change, sandbox, window: { page } }) => {
-    await page.route('**/kyb/documents/*', (asked) =>
-      asked.fulfill({ contentType: 'image/svg+xml', body: SCAN }),
+    await page.route('**/kyb/documents/*', (route) =>
+      route.fulfill({ contentType: 'image/svg+xml', body: SCAN }),
     );
     await change(`/accounts/${sandbox.account}/kyb`, { ...SUBMISSION, account: sandbox.account });
     await open(`/verification/${sandbox.account}`, 'Verification');
   }),
   staffShot('submission-second-pair', async ({ open, change, sandbox }) => {
     const { account } = sandbox;
-    const asked = { proposal: PROPOSAL.id, asked_by: 'nina@demo.test' };
-    await change(`/accounts/${account}/kyb`, { ...SUBMISSION, ...asked, account });
+    const proposal = { proposal: PROPOSAL.id, asked_by: 'nina@demo.test' };
+    await change(`/accounts/${account}/kyb`, { ...SUBMISSION, ...proposal, account });
     await open(`/verification/${account}`, 'Verification');
   }),
   staffShot('new-name', async ({ open, change, sandbox, window: { page } }) => {

@@ -62,8 +62,8 @@ export function messageFor(shown: PayLink, told: TypedData, from: Hex) {
     ['sum', BigInt(message.value) !== value],
     ['nonce', message.nonce !== nonce],
   ] as const;
-  const found = wrong.find(([, isWrong]) => isWrong);
-  if (found !== undefined) throw new OtherMessage(found[0]);
+  const problem = wrong.find(([, isWrong]) => isWrong);
+  if (problem !== undefined) throw new OtherMessage(problem[0]);
   return {
     domain: {
       name: domain.name,

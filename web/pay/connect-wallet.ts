@@ -81,10 +81,10 @@ async function balanceOf(provider: Provider, usdc: string, address: Hex): Promis
 async function inspect(
   provider: Provider,
   address: Hex,
-  { chainId: wanted, usdc, price }: Needs,
+  { chainId: expectedChain, usdc, price }: Needs,
 ): Promise<Connected> {
   const chainId = await chainOf(provider);
-  if (chainId !== wanted) {
+  if (chainId !== expectedChain) {
     return { address, trouble: { is: 'wrong_network', chainId, known: true } };
   }
   const balance = await balanceOf(provider, usdc, address);

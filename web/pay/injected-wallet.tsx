@@ -27,7 +27,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
     let isCurrent = true;
     const look = () => {
       lookAt(provider, { chainId, usdc, price }).then(
-        (found) => isCurrent && setSeen(found),
+        (provider) => isCurrent && setSeen(provider),
         // Ignores an error here; the wallet is queried again when the user pays.
         () => {},
       );

@@ -31,7 +31,7 @@ type OpenStep = Extract<Step, { at: 'open' }>;
 
 function useProvider(): Provider | null {
   const [provider, setProvider] = useState<Provider | null>(null);
-  useEffect(() => watchWallets((found) => setProvider((before) => before ?? found)), []);
+  useEffect(() => watchWallets((provider) => setProvider((before) => before ?? provider)), []);
   return provider;
 }
 
@@ -291,16 +291,16 @@ export function Paying({ api, onOthers }: PayingProps): ReactNode {
   useEffect(() => {
     if (isOthers) onOthers?.();
   }, [isOthers, onOthers]);
-  const asked = step.at === 'open' && tip === null ? step.link.tipping : null;
+  const tipping = step.at === 'open' && tip === null ? step.link.tipping : null;
   // The service computes the total with the tip, so wait for its response.
   const hasTotal = step.at !== 'open' || BigInt(step.link.tip_amount) === (tip ?? 0n);
-  if (step.at === 'open' && asked !== null) {
+  if (step.at === 'open' && tipping !== null) {
     return (
       <TipChoice
         merchant={step.link.merchant.name}
         amount={BigInt(step.link.amount)}
         quoted={step.link.presentment}
-        percentages={asked.percentages}
+        percentages={tipping.percentages}
         onTip={setTip}
       />
     );

@@ -173,12 +173,12 @@ export function usePayment(api: PayApi, tip: bigint | null): Payment {
     try {
       const signer = await connect();
       if (signer === null) return dispatch({ type: 'stopped', problem: null });
-      const asked = await messageNow(api, { shown, from: signer.address, tip });
-      if ('problem' in asked) {
-        dispatch({ type: 'stopped', problem: asked.problem === '' ? null : asked.problem });
-        return dispatch({ type: 'read', answer: asked.read });
+      const message = await messageNow(api, { shown, from: signer.address, tip });
+      if ('problem' in message) {
+        dispatch({ type: 'stopped', problem: message.problem === '' ? null : message.problem });
+        return dispatch({ type: 'read', answer: message.read });
       }
-      const signature = await signer.sign(asked.message);
+      const signature = await signer.sign(message.message);
       dispatch({ type: 'sent' });
       const answer = await sendUntilKnown(api, { from: signer.address, signature, tip });
       dispatch({ type: 'answered', answer });

@@ -23,7 +23,7 @@ interface Session {
 
 /** The part of the library's client that the page uses (src/web/walletconnect). */
 export interface RelayClient {
-  connect(asked: {
+  connect(params: {
     readonly optionalNamespaces: Readonly<Record<string, object>>;
   }): Promise<{ readonly uri?: string; approval(): Promise<Session> }>;
   request(call: {
@@ -83,9 +83,9 @@ export async function openClient(): Promise<RelayClient> {
 const REJECTED: ReadonlySet<unknown> = new Set([4001, 5000, 5001, 5002, 5003]);
 const ENDED = { code: 6000, message: 'The payment is signed.' };
 
-async function orRefused<T>(asked: Promise<T>): Promise<T> {
+async function orRefused<T>(request: Promise<T>): Promise<T> {
   try {
-    return await asked;
+    return await request;
   } catch (cause) {
     const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : null;
     if (REJECTED.has(code)) throw new Refused({ cause });
@@ -111,8 +111,8 @@ export interface Invitation {
 export async function inviteWallet(client: RelayClient, chain: number): Promise<Invitation> {
   const chainId = `eip155:${chain}`;
   const methods = ['eth_signTypedData_v4'];
-  const asked = { eip155: { chains: [chainId], methods, events: [] } };
-  const { uri, approval } = await client.connect({ optionalNamespaces: asked });
+  const requested = { eip155: { chains: [chainId], methods, events: [] } };
+  const { uri, approval } = await client.connect({ optionalNamespaces: requested });
   if (uri === undefined) throw new Error('The relay gave no address for the wallet.');
   const enter = async (): Promise<RelayWallet> => {
     const { topic, namespaces } = await orRefused(approval());

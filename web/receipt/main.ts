@@ -21,14 +21,14 @@ function words(verdict: Verdict): readonly [string, string] {
 }
 
 async function check(): Promise<void> {
-  const place = document.getElementById('verdict');
+  const element = document.getElementById('verdict');
   const told = document.getElementById('receipt')?.textContent;
-  const node = place?.dataset.node;
-  if (place === null || node === undefined || !told) return;
-  place.textContent = t('receipt.check.checking');
+  const node = element?.dataset.node;
+  if (element === null || node === undefined || !told) return;
+  element.textContent = t('receipt.check.checking');
   const [kind, text] = words(await verify(JSON.parse(told) as Receipt, node));
-  place.className = `verdict ${kind}`;
-  place.textContent = text;
+  element.className = `verdict ${kind}`;
+  element.textContent = text;
 }
 
 const print = document.getElementById('print');

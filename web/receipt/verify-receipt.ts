@@ -74,12 +74,12 @@ export async function verify(receipt: Receipt, url: string): Promise<Verdict> {
   const { proof } = receipt;
   const ask = nodeAt(url);
   try {
-    const [chainId, found] = await Promise.all([
+    const [chainId, logs] = await Promise.all([
       ask('eth_chainId', []),
       ask('eth_getTransactionReceipt', [proof.tx_hash]),
     ]);
     if (Number(chainId) !== proof.chain_id) return { kind: 'differs', what: 'chain' };
-    const transaction = found as TransactionReceipt | null | undefined;
+    const transaction = logs as TransactionReceipt | null | undefined;
     if (transaction === null || transaction === undefined) return { kind: 'unknown' };
     if (Number(transaction.status) !== 1) return { kind: 'differs', what: 'transaction' };
     if (Number(transaction.blockNumber) !== proof.block_number) {

@@ -29,27 +29,27 @@ function words(verdict: Verdict): readonly [string, string] {
 function show(section: Element, { held, owed, fees }: Holdings): void {
   const sums = { held, owed, fees, surplus: held - owed - fees };
   for (const [name, atoms] of Object.entries(sums)) {
-    const place = section.querySelector(`[data-sum="${name}"]`);
-    if (place !== null) place.textContent = usdcWords(atoms);
+    const element = section.querySelector(`[data-sum="${name}"]`);
+    if (element !== null) element.textContent = usdcWords(atoms);
   }
 }
 
 async function check(network: Network, id: string): Promise<void> {
   const section = document.getElementById(id);
-  const place = section?.querySelector<HTMLElement>('.verdict');
-  const node = place?.dataset.node;
-  if (section === null || place == null || node === undefined) return;
+  const element = section?.querySelector<HTMLElement>('.verdict');
+  const node = element?.dataset.node;
+  if (section === null || element == null || node === undefined) return;
   const verdict = await addUp(network, node);
   if ('holdings' in verdict) show(section, verdict.holdings);
   const [kind, text] = words(verdict);
-  place.className = `verdict ${kind}`;
-  place.textContent = text;
+  element.className = `verdict ${kind}`;
+  element.textContent = text;
 }
 
 const told = document.getElementById('solvency')?.textContent;
 const { networks } = JSON.parse(told || '{"networks":[]}') as { networks: readonly Network[] };
 for (const network of networks) {
   // The current contract has the network's name; earlier ones have a number after it.
-  const place = networks.filter((one) => one.network === network.network).indexOf(network);
-  void check(network, place === 0 ? network.network : `${network.network}-${place}`);
+  const index = networks.filter((one) => one.network === network.network).indexOf(network);
+  void check(network, index === 0 ? network.network : `${network.network}-${index}`);
 }

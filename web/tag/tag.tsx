@@ -27,7 +27,7 @@ async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => v
   // The first poll returns immediately, so that the page has something to show.
   let wait = 0;
   while (!signal.aborted) {
-    const asked = performance.now();
+    const startedMs = performance.now();
     const answer = await awaitPayment(token, { wait, signal });
     if (signal.aborted) return;
     if (answer.is === 'refused' && answer.status === 404) return show({ is: 'missing' });
@@ -36,7 +36,7 @@ async function watch(token: string, signal: AbortSignal, show: (seen: Seen) => v
       if (tag.payment !== null) return show({ is: 'payment', reference: tag.payment.reference });
     }
     show({ is: 'waiting', tag, away: answer.is !== 'done' });
-    const isEarly = wait > 0 && performance.now() - asked < PAUSE_MS;
+    const isEarly = wait > 0 && performance.now() - startedMs < PAUSE_MS;
     if (isEarly || answer.is !== 'done') await sleep(PAUSE_MS);
     else wait = WAIT_SECONDS;
   }

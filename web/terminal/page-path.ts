@@ -16,17 +16,17 @@ export function usePlace(): string {
   return useSyncExternalStore(subscribe, currentPlace);
 }
 
-function addressOf(place: string): URL {
-  return fromRoot(place === '' ? 'terminal' : `terminal/${place}`);
+function addressOf(path: string): URL {
+  return fromRoot(path === '' ? 'terminal' : `terminal/${path}`);
 }
 
-export function goTo(place: string): void {
-  history.pushState(null, '', addressOf(place));
+export function goTo(path: string): void {
+  history.pushState(null, '', addressOf(path));
   window.dispatchEvent(new PopStateEvent('popstate'));
 }
 
 /** Changes the URL without adding an entry to the browser's history. */
-export function replacePlace(place: string): void {
-  history.replaceState(null, '', addressOf(place));
+export function replacePlace(path: string): void {
+  history.replaceState(null, '', addressOf(path));
   window.dispatchEvent(new PopStateEvent('popstate'));
 }

@@ -178,14 +178,14 @@ export function proofFor(change: Change): Proof | Problem {
 
 /** True if the code proves that a manager of the current terminal agrees. Consumes the code. */
 export async function managerAgrees(code: string, pairing: Pairing): Promise<Problem | null> {
-  const found = await lookAt(code);
-  if ('problem' in found) return found;
-  if (found.device.id !== pairing.terminal || !found.byFreshFactor) {
+  const result = await lookAt(code);
+  if ('problem' in result) return result;
+  if (result.device.id !== pairing.terminal || !result.byFreshFactor) {
     return {
       problem: t('till.pairing.problem.unlock_code'),
     };
   }
-  return become(found);
+  return become(result);
 }
 
 export async function changeTo(

@@ -9,16 +9,16 @@ export async function paymentsSince(
   api: DeviceApi,
   since: string,
 ): Promise<Answer<readonly Payment[]>> {
-  const found: Payment[] = [];
+  const payments: Payment[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MOST_PAGES; page++) {
     const answer = await api.payments(cursor);
     if (answer.is !== 'done') return answer;
     const { data, next_cursor: next } = answer.value;
     const inside = data.filter(({ created }) => created >= since);
-    found.push(...inside);
+    payments.push(...inside);
     if (next === null || inside.length < data.length) break;
     cursor = next;
   }
-  return { is: 'done', value: found, status: 200, serverTime: null };
+  return { is: 'done', value: payments, status: 200, serverTime: null };
 }

@@ -18,6 +18,6 @@ export function setPolicyCookie(name: Name, value: string | null): void {
 }
 
 export function policyCookie(name: Name): string | null {
-  const found = document.cookie.split('; ').find((one) => one.startsWith(`${name}=`));
-  return found === undefined ? null : found.slice(name.length + 1);
+  const cookie = document.cookie.split('; ').find((one) => one.startsWith(`${name}=`));
+  return cookie === undefined ? null : cookie.slice(name.length + 1);
 }

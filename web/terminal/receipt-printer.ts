@@ -54,8 +54,8 @@ let chosen: Port | null = null;
 
 /** Asks the user to choose a printer. @returns its port, or `null` if they chose none. */
 export async function choosePrinter(): Promise<NonNullable<PrinterSettings['port']> | null> {
-  const asked = serial()?.requestPort();
-  chosen = (await asked?.catch(() => null)) ?? null;
+  const request = serial()?.requestPort();
+  chosen = (await request?.catch(() => null)) ?? null;
   if (chosen === null) return null;
   const kind = kindOf(chosen);
   // Two ports of one kind look alike after a reload, so the till keeps only the chosen one.
@@ -67,9 +67,9 @@ export async function choosePrinter(): Promise<NonNullable<PrinterSettings['port
 async function portOf({ port }: PrinterSettings): Promise<Port> {
   const ports = await portsOf(port?.kind);
   if (chosen !== null && ports.includes(chosen)) return chosen;
-  const found = port === undefined && ports.length > 1 ? undefined : ports[port?.place ?? 0];
-  if (found === undefined) throw new Error('no printer');
-  return found;
+  const selected = port === undefined && ports.length > 1 ? undefined : ports[port?.place ?? 0];
+  if (selected === undefined) throw new Error('no printer');
+  return selected;
 }
 
 let turn: Promise<unknown> = Promise.resolve();

@@ -84,8 +84,8 @@ async function seriousFindings(page: Page): Promise<string[]> {
   // Evaluates axe through the debugger, because the page's CSP blocks scripts that a test adds.
   // Loads it once per document, because loading takes longer than a run.
   if (!(await page.evaluate(`'axe' in window`))) await page.evaluate(`(() => { ${axeSource} })()`);
-  const found: readonly AxeFinding[] = await page.evaluate(RUN_AXE);
-  return found
+  const findings: readonly AxeFinding[] = await page.evaluate(RUN_AXE);
+  return findings
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, help, nodes }) =>
       nodes.map((node) => `${id}: ${help}\n  ${node.html}\n  ${node.failureSummary ?? ''}`),

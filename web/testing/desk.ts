@@ -55,8 +55,8 @@ export async function payAt(
   },
 ): Promise<Sale> {
   const tipping = { percentages: [10, 15, 20] };
-  const asked = { amount, terminal, description, ...(tip === undefined ? {} : { tipping }) };
-  const intent = await postAsMerchant(sandbox, '/payment_intents', asked);
+  const input = { amount, terminal, description, ...(tip === undefined ? {} : { tipping }) };
+  const intent = await postAsMerchant(sandbox, '/payment_intents', input);
   const tapped = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
     payment_intent: intent.id,
     credential: { type: 'nfc_id', value: sandbox.test.passes[pass] },

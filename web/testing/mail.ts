@@ -16,7 +16,7 @@ export function mailedLink(mail: MailServer, to: string, page: string): Promise<
     `a mail to ${to}`,
     async () => {
       const texts = mail.messages.filter((text) => text.includes(`To: ${to}`)).map(decode);
-      return texts.map((text) => link.exec(text)?.[0]).findLast((found) => found !== undefined);
+      return texts.map((text) => link.exec(text)?.[0]).findLast((match) => match !== undefined);
     },
     MAIL_MS,
   );

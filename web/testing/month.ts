@@ -58,10 +58,10 @@ export async function answerDays(
   route: string,
   days: readonly DayOfShop[],
 ): Promise<void> {
-  await page.route(route, (asked) => {
-    const { searchParams } = new URL(asked.request().url());
+  await page.route(route, (route) => {
+    const { searchParams } = new URL(route.request().url());
     const [from = '', to = ''] = [searchParams.get('from') ?? '', searchParams.get('to') ?? ''];
     const data = days.filter(({ day }) => day >= from && day <= to);
-    return asked.fulfill({ json: { object: 'list', data } });
+    return route.fulfill({ json: { object: 'list', data } });
   });
 }

@@ -97,10 +97,10 @@ export function hasTerms(): Promise<boolean> {
       const database = opening.result;
       const names = [...database.objectStoreNames];
       if (!names.includes('terms')) return resolve(false);
-      const found = database.transaction('terms').objectStore('terms').get('current');
-      found.onsuccess = () => {
+      const request = database.transaction('terms').objectStore('terms').get('current');
+      request.onsuccess = () => {
         database.close();
-        resolve(found.result !== undefined);
+        resolve(request.result !== undefined);
       };
     };
   });

@@ -34,19 +34,19 @@ interface AppShots {
   readonly looks: readonly Look[];
 }
 
-function isWanted(app: string, shot: string, wanted: readonly string[]): boolean {
-  return wanted.length === 0 || wanted.includes(app) || wanted.includes(`${app}/${shot}`);
+function isWanted(app: string, shot: string, words: readonly string[]): boolean {
+  return words.length === 0 || words.includes(app) || words.includes(`${app}/${shot}`);
 }
 
-async function findShots(wanted: readonly string[]): Promise<AppShots[]> {
-  const found: AppShots[] = [];
+async function findShots(words: readonly string[]): Promise<AppShots[]> {
+  const apps: AppShots[] = [];
   for await (const file of glob('*/shots.ts', { cwd: WEB, exclude: ['testing/**'] })) {
     const app = path.dirname(file);
     const { SHOTS } = (await import(path.join(WEB, file))) as { SHOTS: readonly Shot[] };
-    const shots = SHOTS.filter(({ name }) => isWanted(app, name, wanted));
-    if (shots.length > 0) found.push({ app, shots, looks: LOOKS });
+    const shots = SHOTS.filter(({ name }) => isWanted(app, name, words));
+    if (shots.length > 0) apps.push({ app, shots, looks: LOOKS });
   }
-  return found.sort((a, b) => a.app.localeCompare(b.app));
+  return apps.sort((a, b) => a.app.localeCompare(b.app));
 }
 
 function fileOf(app: string, { name }: Shot, look: Look): string {
@@ -115,8 +115,8 @@ async function takeShot(scene: Scene, { app, looks }: AppShots, shot: Shot): Pro
   const problems: string[] = [];
   for (const look of looks) {
     const file = fileOf(app, shot, look);
-    const found = await photograph(window, look, file);
-    problems.push(...found.map((problem) => named(`${look.name}: ${problem}`)));
+    const picture = await photograph(window, look, file);
+    problems.push(...picture.map((problem) => named(`${look.name}: ${problem}`)));
   }
   await window.close();
   return problems;
@@ -152,8 +152,8 @@ async function writeSheet(browser: TestBrowser, { app, shots, looks }: AppShots)
   return file;
 }
 
-function surfacesOf(wanted: readonly string[]): AppShots[] {
-  const shots = SURFACES.filter(({ name }) => wanted.length === 0 || wanted.includes(name));
+function surfacesOf(words: readonly string[]): AppShots[] {
+  const shots = SURFACES.filter(({ name }) => words.length === 0 || words.includes(name));
   return shots.length === 0 ? [] : [{ app: 'surfaces', shots, looks: SURFACE_LOOKS }];
 }
 
@@ -174,28 +174,28 @@ async function openShop(): Promise<SharedSandbox> {
 
 async function takeShots(scene: Scene, apps: readonly AppShots[], isWhole: boolean) {
   const problems: string[] = [];
-  for (const found of apps) {
-    const folder = path.join(OUT, found.app);
+  for (const surface of apps) {
+    const folder = path.join(OUT, surface.app);
     if (isWhole) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
-    for (const shot of found.shots) problems.push(...(await takeShot(scene, found, shot)));
+    for (const shot of surface.shots) problems.push(...(await takeShot(scene, surface, shot)));
   }
   for (const problem of problems) console.log(problem);
   await writeFile(path.join(OUT, 'problems.txt'), problems.join('\n'));
-  for (const found of apps) console.log(await writeSheet(scene.browser, found));
+  for (const surface of apps) console.log(await writeSheet(scene.browser, surface));
   return problems.length === 0;
 }
 
-const wanted = process.argv.slice(2).filter((word) => word !== '--surfaces');
-const isOfReadme = wanted[0] === 'readme';
+const filters = process.argv.slice(2).filter((word) => word !== '--surfaces');
+const isOfReadme = filters[0] === 'readme';
 const isOfSurfaces = process.argv.includes('--surfaces');
-const apps = isOfSurfaces ? surfacesOf(wanted) : await findShots(wanted);
+const apps = isOfSurfaces ? surfacesOf(filters) : await findShots(filters);
 if (apps.length === 0 && !isOfReadme) throw new Error('no such app or shot');
 const opened = isOfSurfaces || isOfReadme ? openShop() : openSharedSandbox();
 const [shared, browser] = await Promise.all([opened, openBrowser()]);
 const scene: Scene = { sandbox: shared.sandbox, browser };
 if (isOfReadme) await takeReadmePictures(scene);
-const isFine = isOfReadme || (await takeShots(scene, apps, wanted.length === 0));
+const isFine = isOfReadme || (await takeShots(scene, apps, filters.length === 0));
 await browser.close();
 await shared.close();
 process.exit(isFine ? 0 : 1);

@@ -19,17 +19,17 @@ export async function openSignedIn(
  * Sets up an authenticator app where a page or a dialog asks for a second factor.
  * @returns the recovery codes as shown.
  */
-export async function setUpFactor(place: Locator, password: string): Promise<string> {
-  const { keyboard } = place.page();
-  await place.getByLabel('Password').fill(password);
+export async function setUpFactor(section: Locator, password: string): Promise<string> {
+  const { keyboard } = section.page();
+  await section.getByLabel('Password').fill(password);
   await keyboard.press('Enter');
-  const secret = await place.getByLabel('Key', { exact: true }).inputValue();
+  const secret = await section.getByLabel('Key', { exact: true }).inputValue();
   const code = new TOTP({ secret: Secret.fromBase32(secret) }).generate();
-  await place.getByRole('textbox', { name: 'Authentication code' }).fill(code);
+  await section.getByRole('textbox', { name: 'Authentication code' }).fill(code);
   await keyboard.press('Enter');
-  const saved = place.getByRole('button', { name: 'I’ve saved them' });
+  const saved = section.getByRole('button', { name: 'I’ve saved them' });
   await saved.waitFor();
-  const codes = await place.innerText();
+  const codes = await section.innerText();
   await saved.click();
   return codes;
 }

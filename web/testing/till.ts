@@ -44,8 +44,8 @@ export async function addTestTerminal(
   const { body, text, status } = await person.post(root, { label });
   assert.equal(status, 201, text);
   const id = String(body.id);
-  const makeCode = async (asked: { readonly with_factor: boolean }) => {
-    const made = await person.post(`${root}/${id}/pairing_code`, asked);
+  const makeCode = async (input: { readonly with_factor: boolean }) => {
+    const made = await person.post(`${root}/${id}/pairing_code`, input);
     assert.equal(made.status, 201, made.text);
     return String(made.body.code);
   };

@@ -8,7 +8,7 @@ export function CodeWords({ code }: { readonly code: string }): ReactNode {
   // Renders nothing for an empty code, because a phone hides an empty cell together with its label.
   if (code === '') return null;
   const words = code.split(/(?<=[._])/);
-  const parts = words.map((word, place) => ({ word, before: words.slice(0, place).join('') }));
+  const parts = words.map((word, index) => ({ word, before: words.slice(0, index).join('') }));
   return (
     <span translate="no">
       {parts.map(({ word, before }) => (

@@ -6,11 +6,11 @@ import { ToastProvider } from './toast.tsx';
 
 /** Renders an app into its page. */
 export function mount(app: ReactNode): void {
-  const place = document.getElementById('app');
-  if (place === null) throw new Error('The page has no element #app');
+  const element = document.getElementById('app');
+  if (element === null) throw new Error('The page has no element #app');
   reloadWhenPartsAreGone();
   ignoreSecondClicks();
-  createRoot(place).render(
+  createRoot(element).render(
     <StrictMode>
       <ToastProvider>
         <ErrorBoundary>{app}</ErrorBoundary>

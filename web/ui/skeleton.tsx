@@ -25,8 +25,8 @@ export function Skeleton({
       role="status"
     >
       <span className="unseen">{children}</span>
-      {[...Array(BARS[shape]).keys()].map((place) => (
-        <span key={place} className="skeleton-bar" aria-hidden="true" />
+      {[...Array(BARS[shape]).keys()].map((index) => (
+        <span key={index} className="skeleton-bar" aria-hidden="true" />
       ))}
     </div>
   );

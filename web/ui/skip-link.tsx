@@ -7,9 +7,9 @@ function goToContent(event: MouseEvent): void {
   const main = document.querySelector('main');
   if (main === null) return;
   // Focuses the heading, if there is one, as every navigation does.
-  const place = main.querySelector('h1') ?? main;
-  place.tabIndex = -1;
-  place.focus();
+  const target = main.querySelector('h1') ?? main;
+  target.tabIndex = -1;
+  target.focus();
 }
 
 /** The first Tab stop, which skips the navigation. Visible while focused. */

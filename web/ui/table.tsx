@@ -114,11 +114,11 @@ export interface TableRowsProps<Row> extends Omit<TableProps<Row>, 'label' | 'in
 export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
   const { columns, rows, keyOf, before, isNew } = props;
   // Rows are numbered from one, and the header is the first.
-  const place = (index: number) => (before === undefined ? undefined : before + index + 2);
+  const rowNumber = (index: number) => (before === undefined ? undefined : before + index + 2);
   return rows.map((row, index) => (
     <tr
       key={keyOf(row)}
-      aria-rowindex={place(index)}
+      aria-rowindex={rowNumber(index)}
       className={isNew?.(row) === true ? 'table-new' : undefined}
     >
       {columns.map((column) => (

@@ -7,8 +7,8 @@ const COOKIE = 'tapline_wallet_end';
 
 /** Reads the cookie. @returns `null` if no wallet has signed in. */
 export function heldWallet(): string | null {
-  const found = document.cookie.split('; ').find((one) => one.startsWith(`${COOKIE}=`));
-  return found?.slice(COOKIE.length + 1) || null;
+  const cookie = document.cookie.split('; ').find((one) => one.startsWith(`${COOKIE}=`));
+  return cookie?.slice(COOKIE.length + 1) || null;
 }
 
 /** Deletes the cookie when the owner removes the wallet from this browser. */

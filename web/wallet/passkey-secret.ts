@@ -45,10 +45,10 @@ function secretOf(credential: PublicKeyCredential): ArrayBuffer | null {
   return first instanceof ArrayBuffer ? first : new Uint8Array(first as Uint8Array).slice().buffer;
 }
 
-async function asked(credential: Promise<Credential | null>): Promise<PublicKeyCredential> {
+async function publicKeyOf(credential: Promise<Credential | null>): Promise<PublicKeyCredential> {
   try {
-    const found = await credential;
-    if (found instanceof PublicKeyCredential) return found;
+    const result = await credential;
+    if (result instanceof PublicKeyCredential) return result;
   } catch (cause) {
     throw new PasskeyError('refused', { cause });
   }
@@ -64,7 +64,7 @@ export async function askPasskey(passkey: {
   readonly credential: string;
   readonly salt: string;
 }): Promise<ArrayBuffer> {
-  const credential = await asked(
+  const credential = await publicKeyOf(
     navigator.credentials.get({
       publicKey: {
         challenge: randomBytes(32),
@@ -85,7 +85,7 @@ export async function askPasskey(passkey: {
  */
 export async function createPasskey(name: string): Promise<PasskeySecret> {
   const salt = toBase64(randomBytes(32));
-  const made = await asked(
+  const made = await publicKeyOf(
     navigator.credentials.create({
       publicKey: {
         challenge: randomBytes(32),

@@ -64,8 +64,8 @@ export function checkContracts(network: Network, reported: Pin | ChainFacts): Ch
 function formerOf(network: Network, { settlement }: Pin): Pin | null {
   const sought = settlement.toLowerCase();
   const former = kept('formerContracts')[network] ?? [];
-  const found = former.find((one) => one.settlement.toLowerCase() === sought);
-  return found === undefined ? null : { ...found, feeRate: pinOf(network)?.feeRate };
+  const match = former.find((one) => one.settlement.toLowerCase() === sought);
+  return match === undefined ? null : { ...match, feeRate: pinOf(network)?.feeRate };
 }
 
 function keepFacts(network: Network, reported: Pin | ChainFacts): ChainFacts {

@@ -43,10 +43,10 @@ export async function registerHeldChip(
   if (held === 'not_read') return t('wallet.chips.problem.no_nfc');
   if (held === null) return t('wallet.chips.problem.cannot_sign');
   const address = publicKeyToAddress(`0x${held.publicKey}`);
-  const asked = await api.chipProof(address);
-  if (asked.is === 'refused') return refusalText(asked.error);
-  if (asked.is !== 'done') return t('wallet.chips.problem.not_signed');
-  const digest = hexToBytes(hashMessage(asked.value.message));
+  const proof = await api.chipProof(address);
+  if (proof.is === 'refused') return refusalText(proof.error);
+  if (proof.is !== 'done') return t('wallet.chips.problem.not_signed');
+  const digest = hexToBytes(hashMessage(proof.value.message));
   const made = await signDigest({ chip: held, digest, askPin: asks.askPin }, until);
   if (made.is === 'left_early') return t('wallet.chips.problem.left_early');
   if (made.is === 'not_signed') return made.message ?? t('wallet.chips.problem.not_signed');

@@ -11,8 +11,8 @@ const PAYMENT = /^pay\/[0-9A-Za-z]{22,40}$/;
 
 /** Returns the payment page that the user left to create a wallet, or `null`. */
 export function wayBack(): string | null {
-  const asked = new URLSearchParams(location.search).get('back');
-  if (asked !== null && PAYMENT.test(asked)) sessionStorage.setItem(NAME, asked);
+  const path = new URLSearchParams(location.search).get('back');
+  if (path !== null && PAYMENT.test(path)) sessionStorage.setItem(NAME, path);
   const kept = sessionStorage.getItem(NAME);
   return kept !== null && PAYMENT.test(kept) ? kept : null;
 }

@@ -59,7 +59,7 @@ export type RingEvent =
       | { readonly type: 'closed' }
     ));
 
-function asked(confirmation: Confirmation, remark: string | null = null): Ring {
+function ringing(confirmation: Confirmation, remark: string | null = null): Ring {
   return { at: 'asked', confirmation, remark };
 }
 
@@ -96,7 +96,7 @@ function onListed(rings: Rings, list: readonly Confirmation[]): Rings {
   const waiting = new Set(kept.map(({ confirmation }) => confirmation.payment_intent));
   return [
     ...kept,
-    ...fresh.filter((one) => !waiting.has(one.payment_intent)).map((one) => asked(one)),
+    ...fresh.filter((one) => !waiting.has(one.payment_intent)).map((one) => ringing(one)),
   ];
 }
 
@@ -122,12 +122,12 @@ function onAnswered(ring: Answering, answer: Answer<Confirmation>): Ring {
   if (answer.is === 'done') return ofAnswer(ring, answer.value);
   if (answer.is === 'unknown') return ring;
   if (answer.is === 'not_sent')
-    return sends > 1 ? ring : asked(confirmation, t('wallet.problem.not_sent'));
+    return sends > 1 ? ring : ringing(confirmation, t('wallet.problem.not_sent'));
   const { status, error } = answer;
   // The service cannot take the answer now, for example because settlement is paused, so the
   // confirmation stays open.
   const isClosed = error.code === 'service_unavailable';
-  if (isClosed && sends === 1) return asked(confirmation, refusalText(error));
+  if (isClosed && sends === 1) return ringing(confirmation, refusalText(error));
   if (status >= 500 || status === 429) return ring;
   if (isTaken) return ended(confirmation, 'declined');
   // Approving fails if the payment can no longer be made; declining fails if it was already

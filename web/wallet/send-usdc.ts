@@ -58,10 +58,10 @@ async function howOf(
 
 /**
  * Checks the input and determines who pays the gas.
- * @param asked.atoms The amount, or the error in the typed text.
+ * @param input.atoms The amount, or the error in the typed text.
  * @throws OtherContracts
  */
-export async function planSending(asked: {
+export async function planSending(input: {
   readonly here: Here;
   readonly wallet: Wallet;
   readonly recipient: string;
@@ -69,7 +69,7 @@ export async function planSending(asked: {
 }): Promise<
   { readonly plan: Plan } | { readonly wrong: { readonly to?: string; readonly sum?: string } }
 > {
-  const { here, wallet, recipient, atoms } = asked;
+  const { here, wallet, recipient, atoms } = input;
   const { readAddress } = await import('./private-key-account.ts');
   const chain = checkContracts(here.network, factsOf(wallet));
   const to = readAddress(recipient);
@@ -88,12 +88,12 @@ export async function planSending(asked: {
 }
 
 /** Signs the reviewed plan. @throws OtherContracts, ApiFailure */
-export async function signSending(asked: {
+export async function signSending(input: {
   readonly here: Here;
   readonly account: Account;
   readonly plan: Plan;
 }): Promise<Sending> {
-  const { here, account, plan } = asked;
+  const { here, account, plan } = input;
   const { to, atoms, how } = plan;
   // Reads the facts again, because another window may have received other contracts since the
   // review.
@@ -137,13 +137,13 @@ function push({ api, vault, network }: Here, sending: Sending) {
 }
 
 /** Sends the stored transfer, repeatedly if necessary, until its result is known. */
-export async function follow(asked: {
+export async function follow(input: {
   readonly here: Here;
   readonly signal: AbortSignal;
   /** Called with the problem; `null` means success. */
   readonly onEnd: (problem: string | null) => void;
 }): Promise<void> {
-  const { here, signal, onEnd } = asked;
+  const { here, signal, onEnd } = input;
   let unseen = 0;
   while (!signal.aborted) {
     const sending = kept('sending')[here.network];

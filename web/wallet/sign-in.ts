@@ -6,17 +6,17 @@ import { keep, kept, type Network } from './wallet-storage.ts';
 /**
  * Signs in with an EIP-4361 message that names this site and chain.
  *
- * @param wanted `null` for the network that the service lists first. @throws ApiFailure,
+ * @param target `null` for the network that the service lists first. @throws ApiFailure,
  * OtherContracts
  */
-export async function signIn(account: Account, wanted: Network | null): Promise<void> {
+export async function signIn(account: Account, target: Network | null): Promise<void> {
   const [networks, { nonce }, { signInText }, { checkNetworks }] = await Promise.all([
     listNetworks().then(valueIn),
     createNonce().then(valueIn),
     import('./private-key-account.ts'),
     import('./pinned-contracts.ts'),
   ]);
-  const chosen = networks.data.find(({ network }) => network === wanted) ?? networks.data[0];
+  const chosen = networks.data.find(({ network }) => network === target) ?? networks.data[0];
   if (chosen === undefined) throw new Error('The service names no network.');
   checkNetworks(networks.data, chosen);
   const { address } = account;

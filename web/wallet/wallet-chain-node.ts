@@ -54,7 +54,7 @@ function publicNode(url: string): ChainNode {
 export function chainNode(chain: ChainFacts | undefined): ChainNode | null {
   const injected = injectedProvider();
   if (injected !== null) {
-    return { kind: 'browser_wallet', request: (asked) => injected.request(asked) };
+    return { kind: 'browser_wallet', request: (request) => injected.request(request) };
   }
   // Entries stored by an earlier version name no node.
   const url = chain?.rpcUrl ?? null;

@@ -106,17 +106,17 @@ function readLimits(
   sums: Readonly<Record<(typeof SUMS)[number], TypedSum>>,
   texts: Texts,
 ): Limits | readonly [Field, string] {
-  const found: Partial<Record<Field, number>> = {};
+  const values: Partial<Record<Field, number>> = {};
   for (const field of SUMS) {
     const atoms = sumIn(sums[field]);
     if (atoms === null) return [field, t('dashboard.offline.sum.missing')];
-    found[field] = Number(atoms);
+    values[field] = Number(atoms);
   }
   const count = readWhole(texts.count);
   if (count === null) return ['count', t('dashboard.offline.count.invalid')];
   const hours = readWhole(texts.hours);
   if (hours === null || hours > MAX_HOURS) return ['hours', t('dashboard.offline.hours.invalid')];
-  return { ...(found as Limits), count, hours };
+  return { ...(values as Limits), count, hours };
 }
 
 function useLimits({ terminal }: OfflineLimitsProps, onClose: () => void) {

@@ -25,18 +25,18 @@ export type ExportKind = (typeof KINDS)[number];
  * Returns the URL of an export (a route such as `GET /accounts/{account}/{mode}/exports/payments`).
  */
 function exportUrl(
-  place: { readonly account: string; readonly mode: string },
-  wanted: {
+  target: { readonly account: string; readonly mode: string },
+  input: {
     readonly kind: string;
     readonly from: string;
     readonly to: string;
     readonly format: string;
   },
 ): string {
-  const path = `api/dashboard/v1/accounts/${place.account}/${place.mode}/exports/${wanted.kind}`;
+  const path = `api/dashboard/v1/accounts/${target.account}/${target.mode}/exports/${input.kind}`;
   const url = fromRoot(path);
   for (const name of ['from', 'to', 'format'] as const) {
-    if (wanted[name] !== '') url.searchParams.set(name, wanted[name]);
+    if (input[name] !== '') url.searchParams.set(name, input[name]);
   }
   return url.href;
 }

@@ -35,8 +35,8 @@ export function ApiKeyPage(): ReactNode {
     <Page title={t('dashboard.api_key.page')}>
       <Loaded query={query}>
         {({ data }) => {
-          const found = data.find((one) => one.id === id);
-          if (found !== undefined) return <KeyView apiKey={found} />;
+          const key = data.find((one) => one.id === id);
+          if (key !== undefined) return <KeyView apiKey={key} />;
           return (
             <EmptyState
               drawing={<EmptyDrawing name="search" />}

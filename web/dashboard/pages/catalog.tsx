@@ -90,7 +90,7 @@ function Items({ shop, items, onOpen }: ItemsProps): ReactNode {
   const { may } = useMerchant();
   const { move, moved, problem } = useMoves();
   const hidden = items.filter(({ currency }) => currency !== shop.currency).length;
-  const place = { name: moved?.item.name ?? '', place: (moved?.index ?? 0) + 1 };
+  const values = { name: moved?.item.name ?? '', place: (moved?.index ?? 0) + 1 };
   return (
     <>
       <p className="soft">{t('dashboard.catalog.text')}</p>
@@ -126,7 +126,7 @@ function Items({ shop, items, onOpen }: ItemsProps): ReactNode {
         ))}
       </ol>
       <p className="unseen" role="status">
-        {moved === null ? null : t('dashboard.catalog.moved', { ...place, count: items.length })}
+        {moved === null ? null : t('dashboard.catalog.moved', { ...values, count: items.length })}
       </p>
     </>
   );

@@ -43,13 +43,13 @@ export function Events(): ReactNode {
   const filters = useFilters();
   const days = useChosenDays(filters);
   const delivered = filters.get('delivered') as keyof typeof DELIVERED | undefined;
-  const asked = {
+  const filter = {
     ...days,
     type: filters.get('type') as DashboardListEventsQuery['type'],
     delivery_success: delivered === undefined ? undefined : DELIVERED[delivered],
   };
   const pages = usePages('GET /accounts/{account}/{mode}/events', (cursor) => ({
-    query: { limit: PAGE, cursor, ...asked },
+    query: { limit: PAGE, cursor, ...filter },
   }));
   return (
     <Page title={t('dashboard.page.events')}>

@@ -48,7 +48,7 @@ export function PaymentPage(): ReactNode {
       }
     >
       <Loaded query={query} missing={<OtherMode />}>
-        {(found) => <PaymentView payment={found} />}
+        {(payment) => <PaymentView payment={payment} />}
       </Loaded>
       {isRefunding && payment !== undefined && may('member') ? (
         <RefundDialog payment={payment} onClose={() => setIsRefunding(false)} />

@@ -32,10 +32,10 @@ function usePayments(filters: Filters) {
   const listed = usePages('GET /accounts/{account}/{mode}/payments', (cursor) => ({
     query: { ...common, cursor, status },
   }));
-  const found = usePages('GET /accounts/{account}/{mode}/payments/search', (cursor) => ({
+  const payments = usePages('GET /accounts/{account}/{mode}/payments/search', (cursor) => ({
     query: { ...common, cursor, ...readSearch(search ?? '') },
   }));
-  return search === undefined ? listed : found;
+  return search === undefined ? listed : payments;
 }
 
 export function Payments(): ReactNode {

@@ -73,7 +73,7 @@ export function RequestLog(): ReactNode {
   // By default the list shows requests of the merchant's own software. A filter by caller or object
   // shows all.
   const isOwn = (caller ?? object) === undefined && filters.get('sent_by') !== 'anybody';
-  const asked = {
+  const filter = {
     ...days,
     failed: filters.get('failed') === 'yes' ? true : undefined,
     by_servers: isOwn ? true : undefined,
@@ -83,7 +83,7 @@ export function RequestLog(): ReactNode {
     object,
   };
   const pages = usePages('GET /accounts/{account}/{mode}/request_log', (cursor) => ({
-    query: { limit: PAGE, cursor, ...asked },
+    query: { limit: PAGE, cursor, ...filter },
   }));
   return (
     <Page title={t('dashboard.page.request_log')}>

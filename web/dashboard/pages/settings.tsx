@@ -228,9 +228,9 @@ function AccountFacts({ account }: { readonly account: Account }): ReactNode {
 }
 
 /** Explains that a verified business keeps its name until the operator has approved the new one. */
-function nameHint({ name, requested_name: asked }: Account): string | null {
-  if (asked === null) return null;
-  return t('dashboard.settings.name_asked', { name, asked });
+function nameHint({ name, requested_name: requestedName }: Account): string | null {
+  if (requestedName === null) return null;
+  return t('dashboard.settings.name_asked', { name, asked: requestedName });
 }
 
 type Language = Account['language'];

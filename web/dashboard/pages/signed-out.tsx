@@ -91,13 +91,13 @@ function CompleteSignUp({ people, token }: TokenProps): ReactNode {
 
 export function Invitation({ people }: OutsideProps): ReactNode {
   const token = useTokenInLink();
-  const [found, setFound] = useState<LookUpInvitationResponse | null>(null);
+  const [invitation, setInvitation] = useState<LookUpInvitationResponse | null>(null);
   const sending = useSend();
   const { send } = sending;
   useEffect(() => {
     if (token === null) return;
     const look = () => callOf(people)('POST /invitations/lookup', { body: { token } });
-    void send(look).then(setFound);
+    void send(look).then(setInvitation);
   }, [people, token, send]);
   return (
     <Sheet title={t('dashboard.outside.invitation.heading')}>
@@ -106,8 +106,8 @@ export function Invitation({ people }: OutsideProps): ReactNode {
           <p>{sending.problem ?? t('dashboard.outside.invitation.incomplete')}</p>
         </Notice>
       ) : null}
-      {token !== null && found !== null ? (
-        <AcceptInvitation people={people} token={token} found={found} />
+      {token !== null && invitation !== null ? (
+        <AcceptInvitation people={people} token={token} found={invitation} />
       ) : null}
     </Sheet>
   );

@@ -13,11 +13,11 @@ export function pageFor<Page extends { readonly key: PageKey; readonly name: str
   typed: string,
   pages: readonly Page[],
 ): Page | null {
-  const asked = wordsIn(typed);
-  if (asked.length === 0) return null;
+  const typedWords = wordsIn(typed);
+  if (typedWords.length === 0) return null;
   const fits = (text: string) => {
     const words = wordsIn(text);
-    return asked.every((word) => words.some((one) => one.startsWith(word)));
+    return typedWords.every((word) => words.some((one) => one.startsWith(word)));
   };
   const named = pages.find(({ name }) => fits(name));
   // Also matches other words for a page, or for the task that it serves.

@@ -34,8 +34,8 @@ const LISTS: Readonly<Record<string, string>> = {
 /** Returns the path of an object's page, or `null` if it has none. */
 export function pathOf(id: string): string | null {
   const [prefix = ''] = id.split('_');
-  const place = PLACES[prefix];
-  return place === undefined ? null : `/dashboard/${place}/${id}`;
+  const folder = PLACES[prefix];
+  return folder === undefined ? null : `/dashboard/${folder}/${id}`;
 }
 
 /** Returns the page to which an id in the search leads: its own, or the list that contains it. */

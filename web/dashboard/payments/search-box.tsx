@@ -33,7 +33,7 @@ function reach(field: HTMLElement | null): void {
 /** Loads the code and texts with the first search. */
 const LookUp = partOf(async () => (await import('./search-by-id.ts')).LookUp);
 
-interface Asked {
+interface SearchRequest {
   readonly q: string;
   /** Numbers the searches, so that two searches for the same text differ. */
   readonly number: number;
@@ -47,7 +47,7 @@ export function GoTo(): ReactNode {
   const [result, setResult] = useState<Result | null>(null);
   const field = useRef<HTMLInputElement>(null);
   const [focus] = useState(() => () => reach(field.current));
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [request, setRequest] = useState<SearchRequest | null>(null);
   useShortcut(focus);
   const open = (path: string) => {
     setTyped('');
@@ -58,19 +58,19 @@ export function GoTo(): ReactNode {
     event.preventDefault();
     const q = typed.trim();
     setResult(null);
-    setAsked(null);
+    setRequest(null);
     if (q === '') return;
     try {
       await LookUp.load();
-      setAsked({ q, number: (asked?.number ?? 0) + 1 });
+      setRequest({ q, number: (request?.number ?? 0) + 1 });
     } catch {
       setResult({ is: 'nothing', words: t('dashboard.go_to.failed') });
     }
   };
-  const take = (found: Result) => {
-    setAsked(null);
-    if (found.is === 'open') open(found.path);
-    else setResult(found);
+  const take = (result: Result) => {
+    setRequest(null);
+    if (result.is === 'open') open(result.path);
+    else setResult(result);
   };
   return (
     <search>
@@ -95,7 +95,7 @@ export function GoTo(): ReactNode {
           }}
         />
       </form>
-      {asked === null ? null : <LookUp key={asked.number} q={asked.q} onFound={take} />}
+      {request === null ? null : <LookUp key={request.number} q={request.q} onFound={take} />}
     </search>
   );
 }

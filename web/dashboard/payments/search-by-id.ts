@@ -9,25 +9,25 @@ import { searchProblem, sumMeant } from './classify-search-text.ts';
 import { pageFor } from './find-page-by-words.ts';
 import { placeOfId } from './object-link.tsx';
 
-type Found = readonly { readonly [name: string]: unknown }[];
+type Results = readonly { readonly [name: string]: unknown }[];
 
 /** True if the typed text is also an amount, and payments of other orders have that amount. */
-function hasOtherSales(typed: string, [first, ...others]: Found): boolean {
+function hasOtherSales(typed: string, [first, ...others]: Results): boolean {
   if (sumMeant(typed) === null) return false;
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
 }
 
 /** Returns the page to open for a search result, or `null` if nothing matches. */
-function placeFor(typed: string, found: Found): string | null {
+function placeFor(typed: string, results: Results): string | null {
   const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;
-  const [first, second] = found;
+  const [first, second] = results;
   const id = typeof first?.id === 'string' ? first.id : typed;
   if (typed.startsWith('pyr_') && typeof first?.payer === 'string') {
     return `/dashboard/payments?search=${first.payer}`;
   }
   // Several payments match, so open the list.
-  if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, found))) {
+  if (second !== undefined && (typed.startsWith('0x') || hasOtherSales(typed, results))) {
     return `/dashboard/payments?search=${encodeURIComponent(typed)}`;
   }
   return placeOfId(id);
@@ -44,19 +44,19 @@ export type Result =
 
 type Call = ReturnType<typeof createCall<Operations, '/dashboard/v1'>>;
 
-interface Asked {
+interface SearchRequest {
   readonly q: string;
   readonly onFound: (result: Result) => void;
 }
 
 /** Runs one search and renders nothing. */
-export function LookUp({ q, onFound }: Asked): null {
+export function LookUp({ q, onFound }: SearchRequest): null {
   const { call, mode, account } = useMerchant();
   const { people } = useDesk();
   const [found] = useState(() => () => {
     const other: Mode = mode === 'test' ? 'live' : 'test';
-    const place = { account: account.id, mode: other };
-    const there = createCall<Operations, '/dashboard/v1'>(people.api, place);
+    const target = { account: account.id, mode: other };
+    const there = createCall<Operations, '/dashboard/v1'>(people.api, target);
     return lookUp(q, { here: call, there, other });
   });
   const [tell] = useState(() => onFound);
@@ -87,8 +87,8 @@ async function lookUp(
   const path = placeFor(q, shown.value.data);
   if (shown.value.data.length > 0 && path !== null) return { is: 'open', path };
   const away = await there(route, request);
-  const found = away.is === 'done' && away.value.data.length > 0 ? away.value.data : null;
-  const elsewhere = found === null ? null : placeFor(q, found);
+  const results = away.is === 'done' && away.value.data.length > 0 ? away.value.data : null;
+  const elsewhere = results === null ? null : placeFor(q, results);
   if (elsewhere !== null) return { is: 'elsewhere', path: elsewhere, mode: other };
   // Last, because an order id may be the same as a page's name.
   const page = pageFor(q, pages());

@@ -39,16 +39,16 @@ function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Va
   const [signature, setSignature] = useState('');
   const sending = useSend(['wallet', 'signature']);
   const ask = async (address: string) => {
-    const found = await sending.send(() => consentOf(address));
-    setConsent(found);
-    return found;
+    const result = await sending.send(() => consentOf(address));
+    setConsent(result);
+    return result;
   };
   const makeTestWallet = async () => {
     const { generatePrivateKey, privateKeyToAccount } = await import('viem/accounts');
     const account = privateKeyToAccount(generatePrivateKey());
     setWallet(account.address);
-    const found = await ask(account.address);
-    if (found !== null) setSignature(await account.signTypedData(found.typed_data as never));
+    const result = await ask(account.address);
+    if (result !== null) setSignature(await account.signTypedData(result.typed_data as never));
   };
   const go = async () => {
     if (wallet.trim() === '')

@@ -7,12 +7,12 @@ import type { MerchantPlace } from '../use-merchant.ts';
 import { AccountChoice } from './account-choice.tsx';
 
 /** Shown to a cashier, who works at tills and may not read anything in the dashboard. */
-export function CashierPlace(place: Pick<MerchantPlace, 'account' | 'setAccount'>): ReactNode {
+export function CashierPlace(scope: Pick<MerchantPlace, 'account' | 'setAccount'>): ReactNode {
   const { signOut } = useDesk();
   return (
     <Sheet title={t('dashboard.cashier.heading')}>
-      <p>{t('dashboard.cashier.text', { name: place.account.name })}</p>
-      <AccountChoice {...place} />
+      <p>{t('dashboard.cashier.text', { name: scope.account.name })}</p>
+      <AccountChoice {...scope} />
       <Button data-name="Sign out" kind="quiet" onClick={() => void signOut()}>
         {t('dashboard.sign_out')}
       </Button>

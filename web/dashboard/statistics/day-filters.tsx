@@ -38,7 +38,7 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
 
 /** Shows named periods and saved filters below the fields, one click each. */
 export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
-  const place = useMerchant().scope.join(' ');
+  const scope = useMerchant().scope.join(' ');
   const chosen = filters.get('time');
   return (
     <>
@@ -56,7 +56,7 @@ export function NamedFilters({ filters }: { readonly filters: Filters }): ReactN
           </button>
         ))}
       </fieldset>
-      <SavedFilters key={place} scope={place} />
+      <SavedFilters key={scope} scope={scope} />
     </>
   );
 }

@@ -197,8 +197,8 @@ function PositionSelect({ index, setIndex, others, isNew, error }: PositionProps
       error={error}
     >
       <option value={0}>{t('dashboard.catalog.position.first')}</option>
-      {others.map(({ id, name }, place) => (
-        <option key={id} value={place + 1}>
+      {others.map(({ id, name }, index) => (
+        <option key={id} value={index + 1}>
           {t('dashboard.catalog.position.after', { name })}
         </option>
       ))}

@@ -3,9 +3,9 @@
  * pre-release sorts before its release.
  */
 function partsOf(version: string): readonly number[] | null {
-  const found = /^(\d+)\.(\d+)\.(\d+)(-.*)?$/.exec(version);
-  if (found === null) return null;
-  const [, major, minor, patch, suffix] = found;
+  const match = /^(\d+)\.(\d+)\.(\d+)(-.*)?$/.exec(version);
+  if (match === null) return null;
+  const [, major, minor, patch, suffix] = match;
   return [Number(major), Number(minor), Number(patch), suffix === undefined ? 1 : 0];
 }
 
@@ -27,6 +27,6 @@ export function isBehind(
   if (platform !== 'browser' && platform !== 'reader') return false;
   const [has, current] = [partsOf(version ?? ''), partsOf(releases[platform])];
   if (has === null || current === null) return false;
-  const place = current.findIndex((part, i) => part !== has[i]);
-  return place !== -1 && (has[place] ?? 0) < (current[place] ?? 0);
+  const index = current.findIndex((part, i) => part !== has[i]);
+  return index !== -1 && (has[index] ?? 0) < (current[index] ?? 0);
 }

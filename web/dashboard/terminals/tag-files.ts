@@ -147,7 +147,7 @@ function pdfFile(objects: readonly Uint8Array[]): Bytes {
     parts.push(object);
   }
   const count = objects.length + 1;
-  const rows = places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`);
+  const rows = places.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`);
   const table = `xref\n0 ${count}\n0000000000 65535 f \n${rows.join('')}`;
   const end = `trailer\n<</Size ${count} /Root 1 0 R /Info 7 0 R>>\nstartxref\n${at}\n%%EOF\n`;
   return join([...parts, textBytes(table + end)]);

@@ -49,17 +49,17 @@ function linesOf({ shop, terminal, url, isTest }: CardWords): readonly Line[] {
  */
 function broken(context: CanvasRenderingContext2D, { text, lines }: Line, width: number): string[] {
   const fits = (some: string) => context.measureText(some).width <= width;
-  const found: string[] = [];
+  const wrapped: string[] = [];
   let line = '';
   for (const word of text.split(/\s+/)) {
     const longer = line === '' ? word : `${line} ${word}`;
-    if (fits(longer) || line === '' || found.length === lines - 1) line = longer;
+    if (fits(longer) || line === '' || wrapped.length === lines - 1) line = longer;
     else {
-      found.push(line);
+      wrapped.push(line);
       line = word;
     }
   }
-  return [...found, line];
+  return [...wrapped, line];
 }
 
 function drawLine(context: CanvasRenderingContext2D, line: Line): void {

@@ -31,9 +31,9 @@ export function ReceiverCheck({ id }: { readonly id: string }): ReactNode {
           request={() =>
             call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/check_receiver', { path })
           }
-          onDone={(found) => {
+          onDone={(result) => {
             setDelivery(null);
-            setChecked(found);
+            setChecked(result);
           }}
         >
           {t('dashboard.receiver_check.check_signatures.button')}

@@ -11,11 +11,11 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { usePages } from '../use-operator.ts';
 
-type Found = SearchAccountsResponse['data'][number];
+type Account = SearchAccountsResponse['data'][number];
 
 const PAGE = 50;
 
-const COLUMNS: readonly Column<Found>[] = [
+const COLUMNS: readonly Column<Account>[] = [
   {
     name: 'Name',
     cell: ({ id, name }) => (

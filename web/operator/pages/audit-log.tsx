@@ -21,9 +21,9 @@ const COLUMNS: readonly Column<Entry>[] = auditColumns({
 /** Shows the network's own audit log, or an account's. */
 export function AuditLog(): ReactNode {
   const filters = useFilters();
-  const asked = { object: filters.get('object'), account: filters.get('account') };
+  const filter = { object: filters.get('object'), account: filters.get('account') };
   const pages = usePages('GET /audit_log', (cursor) => ({
-    query: { limit: PAGE, cursor, ...asked },
+    query: { limit: PAGE, cursor, ...filter },
   }));
   return (
     <Page title="Audit log">
@@ -31,7 +31,7 @@ export function AuditLog(): ReactNode {
         <FilterText filters={filters} name="account" label="Account" placeholder="acct_…" />
         <FilterText filters={filters} name="object" label="Object" placeholder="pyr_…" />
       </FilterBar>
-      <VerifyLog key={asked.account} account={asked.account} />
+      <VerifyLog key={filter.account} account={filter.account} />
       <LongList
         label="Audit log"
         pages={pages}

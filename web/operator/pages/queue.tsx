@@ -14,7 +14,7 @@ import { useRead } from '../use-operator.ts';
 
 type Entry = ListQueueEntriesResponse['data'][number];
 type Root = '/operator/v1';
-type Asked = NonNullable<RouteRequest<Operations, Root, 'GET /queues/entries'>['query']>;
+type QueueQuery = NonNullable<RouteRequest<Operations, Root, 'GET /queues/entries'>['query']>;
 type AskedRequests = NonNullable<
   RouteRequest<Operations, Root, 'GET /queues/chain_requests'>['query']
 >;
@@ -72,7 +72,7 @@ function Entries({
 /** Lists the contents of one queue, each item with a link to its payment or account. */
 export function Queue(): ReactNode {
   const filters = useFilters();
-  const queue = (filters.get('queue') ?? 'refunds') as NonNullable<Asked['queue']>;
+  const queue = (filters.get('queue') ?? 'refunds') as NonNullable<QueueQuery['queue']>;
   const query = useRead('GET /queues/entries', { query: { queue } }, { everyMs: WATCH_MS });
   return <Entries title={queue.charAt(0).toUpperCase() + queue.slice(1)} query={query} />;
 }
@@ -83,7 +83,7 @@ export function WaitingRequests(): ReactNode {
   const kind = filters.get('kind') ?? 'payment';
   const network = (filters.get('network') ?? 'mainnet') as NonNullable<AskedRequests['network']>;
   const status = (filters.get('status') ?? 'queued') as NonNullable<AskedRequests['status']>;
-  const asked = { query: { network, kind, status } };
-  const query = useRead('GET /queues/chain_requests', asked, { everyMs: WATCH_MS });
+  const input = { query: { network, kind, status } };
+  const query = useRead('GET /queues/chain_requests', input, { everyMs: WATCH_MS });
   return <Entries title={`${kind.replaceAll('_', ' ')}, ${status}, ${network}`} query={query} />;
 }

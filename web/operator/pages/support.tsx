@@ -13,17 +13,17 @@ import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { useRead } from '../use-operator.ts';
 
-type Found = SearchNetworkResponse['data'][number];
+type Result = SearchNetworkResponse['data'][number];
 
 const KINDS = { payment_intent: 'Payment', account: 'Account', payer: 'Payer' } as const;
 
-function pathOf({ kind, id }: Found): string {
+function pathOf({ kind, id }: Result): string {
   if (kind === 'account') return `/operator/accounts/${id}`;
   return kind === 'payer' ? `/operator/payers?text=${id}` : `/operator/support/${id}`;
 }
 
 /** Links to an object that was found. An object in another cell opens in that cell's console. */
-function FoundLink({ found }: { readonly found: Found }): ReactNode {
+function FoundLink({ found }: { readonly found: Result }): ReactNode {
   const id = <span className="id">{found.id}</span>;
   if (found.console_url === null) return <Link href={pathOf(found)}>{id}</Link>;
   return (
@@ -33,14 +33,14 @@ function FoundLink({ found }: { readonly found: Found }): ReactNode {
   );
 }
 
-const COLUMNS: readonly Column<Found>[] = [
+const COLUMNS: readonly Column<Result>[] = [
   {
     name: 'What',
-    cell: (found) => (
+    cell: (result) => (
       <div>
-        {KINDS[found.kind]}
+        {KINDS[result.kind]}
         <p>
-          <FoundLink found={found} />
+          <FoundLink found={result} />
         </p>
       </div>
     ),

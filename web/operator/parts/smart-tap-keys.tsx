@@ -140,31 +140,31 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
 /** Offers the actions that this key's status allows. */
 function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
   const { call, mayChange } = useOperator();
-  const [asked, setAsked] = useState<'use' | 'end' | 'show' | null>(null);
+  const [request, setRequest] = useState<'use' | 'end' | 'show' | null>(null);
   const { version, status, public_key } = collectorKey;
-  const close = () => setAsked(null);
+  const close = () => setRequest(null);
   if (status === 'ended') return null;
   return (
     <div className="row">
-      <Button onClick={() => setAsked('show')} aria-label={`Public key ${version}`}>
+      <Button onClick={() => setRequest('show')} aria-label={`Public key ${version}`}>
         Public key
       </Button>
       {mayChange && status !== 'in_use' ? (
-        <Button onClick={() => setAsked('use')} aria-label={`Use key ${version}`}>
+        <Button onClick={() => setRequest('use')} aria-label={`Use key ${version}`}>
           Use
         </Button>
       ) : null}
       {mayChange ? (
-        <Button onClick={() => setAsked('end')} aria-label={`End key ${version}`}>
+        <Button onClick={() => setRequest('end')} aria-label={`End key ${version}`}>
           End
         </Button>
       ) : null}
-      {asked === 'show' ? (
+      {request === 'show' ? (
         <Dialog title={`Public key ${version}`} onClose={close}>
           <CopyField label="Public key" value={public_key} whole />
         </Dialog>
       ) : null}
-      {asked === 'use' ? (
+      {request === 'use' ? (
         <ReasonDialog
           title={`Use key ${version}?`}
           send="Use"
@@ -176,7 +176,7 @@ function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): 
           <p>Register its public key with Google first: phones ignore keys they do not know.</p>
         </ReasonDialog>
       ) : null}
-      {asked === 'end' ? (
+      {request === 'end' ? (
         <ReasonDialog
           title={`End key ${version}?`}
           send="End"

@@ -127,8 +127,8 @@ export function afterAnswer(
 
 /** Returns the held sale that the parameter of a refusal names, such as `payments[3].amount`. */
 export function refusedRecord(sent: readonly HeldSale[], param: string | null): HeldSale | null {
-  const [, place] = /^payments\[(\d+)\]/.exec(param ?? '') ?? [];
-  return place === undefined ? null : (sent[Number(place)] ?? null);
+  const [, index] = /^payments\[(\d+)\]/.exec(param ?? '') ?? [];
+  return index === undefined ? null : (sent[Number(index)] ?? null);
 }
 
 /**

@@ -341,16 +341,16 @@ export class OfflineTill {
   /**
    * Verifies an answer and stores the sale encrypted. The sale counts as accepted only after that.
    */
-  async accept(asked: Asking, text: string): Promise<Slip | NotAccepted> {
-    const { request } = asked;
+  async accept(input: Asking, text: string): Promise<Slip | NotAccepted> {
+    const { request } = input;
     const { verifyAnswer } = await import('../../data/offline-signature.ts');
     const answer = await verifyAnswer(request, text);
     if (typeof answer === 'string') return answer;
-    return this.#inTurn(() => this.#store(asked, answer));
+    return this.#inTurn(() => this.#store(input, answer));
   }
 
-  async #store(asked: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
-    const { request, lines, replaces = null } = asked;
+  async #store(input: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
+    const { request, lines, replaces = null } = input;
     const known = this.slipOf(request);
     if (known !== null) return known;
     if (this.#givenUp.has(offlineNonce(request))) return { is: 'outdated' };

@@ -93,8 +93,8 @@ const CURRENT = 'current';
 
 /** Returns the stored terms, or `null` if there are none. */
 export async function readTerms<T>(): Promise<T | null> {
-  const found = await readFrom(TERMS, (store) => store.get(CURRENT));
-  return (found as T | undefined) ?? null;
+  const terms = await readFrom(TERMS, (store) => store.get(CURRENT));
+  return (terms as T | undefined) ?? null;
 }
 
 export async function keepTerms(terms: unknown): Promise<void> {

@@ -29,9 +29,9 @@ const SHIFTED_DIGITS = ')!@#$%^&*(';
 export function americanKey({ code, shiftKey }: Pick<KeyboardEvent, 'code' | 'shiftKey'>): string {
   const [, letter] = /^Key([A-Z])$/.exec(code) ?? [];
   if (letter !== undefined) return shiftKey ? letter : letter.toLowerCase();
-  const [, place, digit = ''] = /^(Digit|Numpad)(\d)$/.exec(code) ?? [];
-  if (place !== undefined) {
-    return place === 'Digit' && shiftKey ? SHIFTED_DIGITS.charAt(Number(digit)) : digit;
+  const [, kind, digit = ''] = /^(Digit|Numpad)(\d)$/.exec(code) ?? [];
+  if (kind !== undefined) {
+    return kind === 'Digit' && shiftKey ? SHIFTED_DIGITS.charAt(Number(digit)) : digit;
   }
   return KEYS[code]?.charAt(shiftKey ? 1 : 0) ?? '';
 }

@@ -112,9 +112,9 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
     if (lengthOf({ letters, places }) < LEAST_LENGTH) return;
-    const wanted = isTap ? payment : null;
+    const expected = isTap ? payment : null;
     void decode({ letters, places }).then(({ text, read }) => {
-      if (wanted !== null && wanted === reader.waiting()) reader.onRead(read);
+      if (expected !== null && expected === reader.waiting()) reader.onRead(read);
       else reader.onStray(text, read);
     });
   };
@@ -129,14 +129,14 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
       end(event);
       start(timeStamp);
     }
-    const [letter, place] = [key.length === 1 ? key : '', americanKey(event)];
-    if (letter === '' && place === '') return;
+    const [letter, americanCharacter] = [key.length === 1 ? key : '', americanKey(event)];
+    if (letter === '' && americanCharacter === '') return;
     const field = fieldOf(event);
     if (field !== null && !before.has(field)) before.set(field, field.value);
     // A space would click the focused button, so suppress it.
     if (field === null && key === ' ' && !isEmpty()) event.preventDefault();
     letters += letter;
-    places += place;
+    places += americanCharacter;
   };
   window.addEventListener('keydown', onKey, { capture: true, signal });
 }

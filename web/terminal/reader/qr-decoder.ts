@@ -34,11 +34,11 @@ export class QrDecoder {
   /** Reads a picture as a whole or, every second time, one of its parts, which takes less time. */
   async detect(video: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]> {
     const part = this.#missed % 2 === 0 ? null : PARTS[(this.#missed >> 1) % PARTS.length];
-    let found = this.#read(video, part ?? [0, 1]);
+    let text = this.#read(video, part ?? [0, 1]);
     // The first part with a code may be that of a foreign one.
-    if (part && found.length > 0) found = PARTS.flatMap((one) => this.#read(video, one));
-    this.#missed = found.length === 0 ? this.#missed + 1 : 0;
-    return found.map((rawValue) => ({ rawValue }));
+    if (part && text.length > 0) text = PARTS.flatMap((one) => this.#read(video, one));
+    this.#missed = text.length === 0 ? this.#missed + 1 : 0;
+    return text.map((rawValue) => ({ rawValue }));
   }
 
   #read(video: HTMLVideoElement, [start, length]: Part): string[] {
@@ -58,11 +58,11 @@ export class QrDecoder {
     const texts: string[] = [];
     while (texts.length < MOST_CODES) {
       const { data } = context.getImageData(0, 0, width, height);
-      const found = jsQR(data, width, height, { inversionAttempts: 'attemptBoth' });
-      if (found === null) break;
-      texts.push(found.data);
+      const code = jsQR(data, width, height, { inversionAttempts: 'attemptBoth' });
+      if (code === null) break;
+      texts.push(code.data);
       // Covers the code, so that the next one is found.
-      const { topLeftCorner, topRightCorner, bottomRightCorner, bottomLeftCorner } = found.location;
+      const { topLeftCorner, topRightCorner, bottomRightCorner, bottomLeftCorner } = code.location;
       context.fillStyle = '#fff';
       context.beginPath();
       for (const { x, y } of [topLeftCorner, topRightCorner, bottomRightCorner, bottomLeftCorner]) {

@@ -93,8 +93,8 @@ export async function readCodes(
   if (done.signal.aborted) return;
   const timer = setInterval(async () => {
     const all = await detector.detect(video).catch(() => []);
-    const found = all.find(({ rawValue }) => isOwn?.(rawValue)) ?? all[0];
-    if (found !== undefined && !done.signal.aborted) onCode(found.rawValue);
+    const match = all.find(({ rawValue }) => isOwn?.(rawValue)) ?? all[0];
+    if (match !== undefined && !done.signal.aborted) onCode(match.rawValue);
   }, LOOK_EVERY_MS);
   done.signal.addEventListener('abort', () => clearInterval(timer));
   video.srcObject = stream;

@@ -141,12 +141,12 @@ export interface ChipPayment {
 export async function signByChip(payment: ChipPayment, until: AbortSignal): Promise<Signed> {
   const { api, intent, tip, chip, askPin } = payment;
   const from = publicKeyToAddress(`0x${chip.publicKey}`);
-  const asked = await api.toSign(intent, { from, tip });
-  if (asked.is === 'refused') return { is: 'not_signed', message: refusalText(asked.error) };
-  if (asked.is !== 'done' || asked.value.typed_data === null) {
+  const message = await api.toSign(intent, { from, tip });
+  if (message.is === 'refused') return { is: 'not_signed', message: refusalText(message.error) };
+  if (message.is !== 'done' || message.value.typed_data === null) {
     return { is: 'not_signed', message: null };
   }
-  const { balance, typed_data } = asked.value;
+  const { balance, typed_data } = message.value;
   const typedData = typed_data as unknown as TypedDataDefinition;
   // Checks the card's balance before the card signs, so that its holder can use another card.
   if (balance !== null && BigInt(balance) < BigInt(String(typedData.message.value))) {

@@ -109,9 +109,9 @@ function usbChips(onRead: Hears['onRead']) {
       onRead({ is: 'chip', chip: { publicKey, sign } });
     },
     tapped: (tap: UsbTap) => {
-      const asked = hear;
+      const waiting = hear;
       hear = null;
-      if (asked !== null) return asked(tap);
+      if (waiting !== null) return waiting(tap);
       // Without a pending request, these messages are ignored.
       if (tap.status !== 'signed' && tap.status !== 'nothing_to_sign') onRead(readOf(tap));
     },

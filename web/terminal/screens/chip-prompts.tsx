@@ -5,7 +5,7 @@ import { t } from '../../ui/text/t.ts';
 import type { AskPin } from '../reader/sign-by-chip.ts';
 
 /** A request to the holder of a signing card. */
-export type Asked =
+export type ChipPrompt =
   | { readonly for: 'click'; readonly done: () => void }
   | {
       readonly for: 'pin';
@@ -15,7 +15,7 @@ export type Asked =
 
 export interface ChipAsks {
   /** The current request; `null` if there is none. */
-  readonly asked: Asked | null;
+  readonly asked: ChipPrompt | null;
   readonly askPin: AskPin;
   /** Resolves at a click, or when no click is needed any longer. */
   readonly clicked: (until: AbortSignal) => Promise<void>;
@@ -23,31 +23,31 @@ export interface ChipAsks {
 
 /** Lets the signing code ask the card's holder; the page shows the request. */
 export function useChipAsks(): ChipAsks {
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [prompt, setPrompt] = useState<ChipPrompt | null>(null);
   const [asks] = useState(() => ({
     askPin: (wasWrong: boolean, until: AbortSignal) =>
       new Promise<string | null>((resolve) => {
         const done = (pin: string | null) => {
-          setAsked(null);
+          setPrompt(null);
           resolve(pin);
         };
         until.addEventListener('abort', () => done(null), { once: true });
-        setAsked({ for: 'pin', wasWrong, done });
+        setPrompt({ for: 'pin', wasWrong, done });
       }),
     clicked: (until: AbortSignal) =>
       new Promise<void>((resolve) => {
         const done = () => {
-          setAsked(null);
+          setPrompt(null);
           resolve();
         };
         until.addEventListener('abort', done, { once: true });
-        setAsked({ for: 'click', done });
+        setPrompt({ for: 'click', done });
       }),
   }));
-  return { asked, ...asks };
+  return { asked: prompt, ...asks };
 }
 
-function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }): ReactNode {
+function PinForm({ asked }: { readonly asked: Extract<ChipPrompt, { for: 'pin' }> }): ReactNode {
   const [pin, setPin] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -76,7 +76,7 @@ function PinForm({ asked }: { readonly asked: Extract<Asked, { for: 'pin' }> }):
   );
 }
 
-export function ChipAsksPart({ asked }: { readonly asked: Asked }): ReactNode {
+export function ChipAsksPart({ asked }: { readonly asked: ChipPrompt }): ReactNode {
   if (asked.for === 'pin') return <PinForm key={String(asked.wasWrong)} asked={asked} />;
   return (
     <div className="card stack">

@@ -70,7 +70,7 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
   );
 }
 
-function Asked({ text, atoms }: Extract<Shown, { at: 'asking' }>): ReactNode {
+function AskingPart({ text, atoms }: Extract<Shown, { at: 'asking' }>): ReactNode {
   return (
     <section className="display-pay">
       <div className="due">
@@ -137,7 +137,7 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
     case 'pay':
       return <Pay {...shown} />;
     case 'asking':
-      return <Asked {...shown} />;
+      return <AskingPart {...shown} />;
     case 'checking':
       return <Full look="info" title={t(WORDS.checking)} due={shown} />;
     case 'confirming': {

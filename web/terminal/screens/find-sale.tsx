@@ -28,7 +28,7 @@ const OF_NUMBER = 'till.find.amount_hint_number';
 const NOT_FOUND = 'till.find.not_found';
 const NOT_FOUND_HERE = 'till.find.not_found_here';
 
-type Found =
+type SaleResult =
   | { readonly is: 'sale'; readonly payment: Payment }
   | { readonly is: 'nothing'; readonly words: string }
   | { readonly is: 'problem'; readonly words: string };
@@ -37,7 +37,7 @@ const UNREACHED = 'till.find.unreached';
 
 /** Looks up a sale, and reloads it after a change. */
 function useSale({ api }: TillContext) {
-  const [found, setFound] = useState<Found | null>(null);
+  const [result, setResult] = useState<SaleResult | null>(null);
   const [busy, setBusy] = useState(false);
   const look = useCallback(
     async (typed: string, paid: PaidSum | null) => {
@@ -46,17 +46,17 @@ function useSale({ api }: TillContext) {
         paid === null || isReceipt(typed) ? { receipt: typed, paid } : { orderId: typed, paid },
       );
       setBusy(false);
-      if (answer.is === 'refused') setFound({ is: 'problem', words: refusalText(answer.error) });
-      else if (answer.is !== 'done') setFound({ is: 'problem', words: t(UNREACHED) });
+      if (answer.is === 'refused') setResult({ is: 'problem', words: refusalText(answer.error) });
+      else if (answer.is !== 'done') setResult({ is: 'problem', words: t(UNREACHED) });
       else {
         const [payment] = answer.value.data;
         const words = t(isNumber(typed) && paid === null ? NOT_FOUND_HERE : NOT_FOUND);
-        setFound(payment === undefined ? { is: 'nothing', words } : { is: 'sale', payment });
+        setResult(payment === undefined ? { is: 'nothing', words } : { is: 'sale', payment });
       }
     },
     [api],
   );
-  return { found, busy, look };
+  return { found: result, busy, look };
 }
 
 /** Holds the typed amount, in the shop's currency, or in USDC if the cashier chooses that. */
@@ -165,11 +165,11 @@ function FindForm({
 export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
   const { receipt } = context;
   const { found, busy, look } = useSale(context);
-  const [wanted, setWanted] = useState<readonly [string, PaidSum | null] | null>(null);
-  useEffect(() => setWanted(receipt === null ? null : [receipt, null]), [receipt]);
+  const [target, setTarget] = useState<readonly [string, PaidSum | null] | null>(null);
+  useEffect(() => setTarget(receipt === null ? null : [receipt, null]), [receipt]);
   useEffect(() => {
-    if (wanted !== null) void look(...wanted);
-  }, [wanted, look]);
+    if (target !== null) void look(...target);
+  }, [target, look]);
   return (
     <div className="stack">
       <title>{t('till.find.page')}</title>
@@ -179,7 +179,7 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
         receipt={receipt}
         shop={context.device?.currency}
         busy={busy}
-        onLook={(typed, paid) => setWanted([typed, paid])}
+        onLook={(typed, paid) => setTarget([typed, paid])}
       />
       {found === null || found.is === 'sale' ? null : (
         <Notice tone={found.is === 'nothing' ? 'info' : 'warn'} role="status">
@@ -191,7 +191,7 @@ export function FindScreen(context: TillContext & { readonly receipt: string | n
           key={found.payment.id}
           {...context}
           payment={found.payment}
-          reload={() => setWanted((last) => (last === null ? null : [...last]))}
+          reload={() => setTarget((last) => (last === null ? null : [...last]))}
         />
       ) : null}
     </div>

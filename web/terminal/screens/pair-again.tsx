@@ -83,10 +83,10 @@ function ManagerForm({ change, onAgreed }: { change: Change; onAgreed: () => voi
     event.preventDefault();
     if (busy) return;
     setBusy(true);
-    const found = await managerAgrees(code, change.pairing);
+    const result = await managerAgrees(code, change.pairing);
     setBusy(false);
-    setProblem(found?.problem ?? null);
-    if (found === null) onAgreed();
+    setProblem(result?.problem ?? null);
+    if (result === null) onAgreed();
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>

@@ -63,11 +63,11 @@ function usePairing({ code, pairing, onPaired }: PairFormProps) {
   const started = useRef(false);
   const send = async (text: string, way: Way) => {
     setBusy(true);
-    const found = await pair(text, pairing, way);
+    const result = await pair(text, pairing, way);
     setBusy(false);
-    if (found === null) return onPaired();
-    if ('problem' in found) setProblem(found.problem);
-    else setChange(found);
+    if (result === null) return onPaired();
+    if ('problem' in result) setProblem(result.problem);
+    else setChange(result);
   };
   useEffect(() => {
     if (code === null || started.current) return;

@@ -142,8 +142,8 @@ export function usePaid(api: DeviceApi, paymentId: string | null): Payment | nul
     if (paymentId === null) return;
     let isCurrent = true;
     void api.payments(null).then((answer) => {
-      const found = answer.is === 'done' ? answer.value.data : [];
-      if (isCurrent) setPayment(found.find(({ id }) => id === paymentId) ?? null);
+      const payments = answer.is === 'done' ? answer.value.data : [];
+      if (isCurrent) setPayment(payments.find(({ id }) => id === paymentId) ?? null);
     });
     return () => {
       isCurrent = false;

@@ -57,10 +57,10 @@ function useRefund({ api }: TillContext, onDone: () => void) {
   /** True if the service may already have the refund, for example one stored before a reload. */
   const mayBeThere = useRef(pending !== null);
   const finish = useCallback(
-    (found: Outcome) => {
+    (outcome: Outcome) => {
       keepRefund(null);
       setPending(null);
-      setOutcome(found);
+      setOutcome(outcome);
       onDone();
     },
     [onDone],

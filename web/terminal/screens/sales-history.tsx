@@ -109,10 +109,10 @@ export function HistoryScreen(
   const since = settings.shiftSince ?? '';
   const load = useCallback(() => paymentsSince(api, since), [api, since]);
   const { value: payments, failed, reload } = useLoaded(load, view.reached);
-  const wanted =
+  const selected =
     paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
-  if (paymentId !== null && wanted !== undefined) {
-    return <PaymentPage key={wanted.id} {...context} payment={wanted} reload={reload} />;
+  if (paymentId !== null && selected !== undefined) {
+    return <PaymentPage key={selected.id} {...context} payment={selected} reload={reload} />;
   }
   return (
     <div className="stack">

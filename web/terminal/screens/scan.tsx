@@ -23,7 +23,7 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
   const [problem, setProblem] = useState<CameraProblem | null>(null);
   const [attempt, setAttempt] = useState(0);
   // An effect event, so that the camera keeps running when the surrounding components render again.
-  const found = useEffectEvent(onCode);
+  const onRead = useEffectEvent(onCode);
   const isUsable = useEffectEvent((text: string) => isOwn?.(text) === true);
   const again = () => {
     setProblem(null);
@@ -38,7 +38,7 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
       // dialog closes.
       const onFirst = (text: string) => {
         end.abort();
-        found(scannedText(text));
+        onRead(scannedText(text));
       };
       const onProblem = (one: CameraProblem) => (one === 'muted' ? openAgain() : setProblem(one));
       const onLight = (own: Light) => setLight(() => own);

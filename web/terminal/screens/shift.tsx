@@ -63,10 +63,10 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
     const load = async () => {
-      const found = await runner.device();
+      const device = await runner.device();
       if (!isCurrent) return;
-      if (found !== null) {
-        setDevice(found);
+      if (device !== null) {
+        setDevice(device);
         // Reloads, because the offline limits and terms may change while the till is open.
         timer = setTimeout(load, DEVICE_AGAIN_MS);
         return;

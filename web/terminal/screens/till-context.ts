@@ -4,7 +4,7 @@ import type { Read, Unread } from '../reader/read-credential.ts';
 import type { UsbState } from '../reader/usb-reader.ts';
 import type { TillRunner, TillView } from '../till-runner.ts';
 import type { Settings } from '../till-storage.ts';
-import type { Asked } from './chip-prompts.tsx';
+import type { ChipPrompt } from './chip-prompts.tsx';
 
 /** The context of every screen of a paired till. */
 export interface TillContext {
@@ -37,7 +37,7 @@ export interface Readers {
   /** True while a chip signs and the card must not be moved. */
   readonly signing: boolean;
   /** The input that the signing card needs from its holder. */
-  readonly asked: Asked | null;
+  readonly asked: ChipPrompt | null;
   /** Opens the browser's dialog for a card, if it needs one. Must be called from a click. */
   readonly holdCard: () => void;
 }

@@ -67,7 +67,7 @@ interface Chips {
    * @returns the reason why nothing was sent; `null` if the signature was sent, or if the payment
    * no longer waits.
    */
-  readonly sign: (chip: Chip, asked: Open | Asking) => Promise<Unread | null>;
+  readonly sign: (chip: Chip, request: Open | Asking) => Promise<Unread | null>;
   readonly isSigning: boolean;
 }
 
@@ -96,15 +96,15 @@ async function tapByChip(
 /** Has a chip sign an offline sale, and stores the signature. */
 async function acceptByChip(
   chip: Chip,
-  asked: Asking,
+  request: Asking,
   { runner, offline, askPin, until }: ChipSending,
 ): Promise<Unread | null> {
   const till = await offline.till();
   if (till === null) return { is: 'not_signed', message: null };
   const { signOffline } = await withTexts(() => import('../offline/sign-offline.ts'));
-  const accepted = await signOffline({ till, asked, chip, askPin }, until);
+  const accepted = await signOffline({ till, asked: request, chip, askPin }, until);
   if ('is' in accepted) return accepted;
-  runner.dispatch({ type: 'accepted', request: asked.request, slip: accepted });
+  runner.dispatch({ type: 'accepted', request: request.request, slip: accepted });
   return null;
 }
 
@@ -113,16 +113,16 @@ function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chip
   const [isSigning, setIsSigning] = useState(false);
   const [sign] = useState(() => {
     let isBusy = false;
-    return async (chip: Chip, asked: Open | Asking): Promise<Unread | null> => {
-      const wanted = waiting(runner);
-      if (isBusy || wanted === null) return null;
+    return async (chip: Chip, request: Open | Asking): Promise<Unread | null> => {
+      const expected = waiting(runner);
+      if (isBusy || expected === null) return null;
       isBusy = true;
       setIsSigning(true);
-      const end = endWith(runner, wanted);
+      const end = endWith(runner, expected);
       const sending = { runner, api, offline, askPin, until: end.signal };
-      const refused = await (asked.at === 'asking'
-        ? acceptByChip(chip, asked, sending)
-        : tapByChip(chip, asked, sending)
+      const refused = await (request.at === 'asking'
+        ? acceptByChip(chip, request, sending)
+        : tapByChip(chip, request, sending)
       )
         // The code failed to load because there is no network.
         .catch((): Unread => ({ is: 'not_signed', message: null }));
@@ -130,7 +130,7 @@ function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chip
       isBusy = false;
       setIsSigning(false);
       // The payment has ended, and its signature is valid for no other payment.
-      return waiting(runner) === wanted ? refused : null;
+      return waiting(runner) === expected ? refused : null;
     };
   });
   return { sign, isSigning };
@@ -144,11 +144,11 @@ interface ReadingOffline extends Pick<TillContext, 'runner' | 'offline'>, Pick<C
  */
 async function readOffline(
   read: Read,
-  asked: Asking,
+  request: Asking,
   reading: ReadingOffline,
 ): Promise<Unread | null> {
-  if (read.is === 'chip') return reading.sign(read.chip, asked);
-  if (read.is === 'answer') return acceptAnswer(read.text, asked, reading);
+  if (read.is === 'chip') return reading.sign(read.chip, request);
+  if (read.is === 'answer') return acceptAnswer(read.text, request, reading);
   // A pass cannot pay, because only the service can check it.
   return read.is === 'pass' ? { is: 'no_pass' } : { ...read };
 }
@@ -156,18 +156,18 @@ async function readOffline(
 /** Stores a wallet's answer that a reader has delivered. */
 async function acceptAnswer(
   text: string,
-  asked: Asking,
+  request: Asking,
   { runner, offline }: Pick<TillContext, 'runner' | 'offline'>,
 ): Promise<Unread | null> {
   const [till, { problemWords }] = await Promise.all([
     offline.till(),
     withTexts(() => import('../offline/bounce-words.ts')),
   ]);
-  const accepted = (await till?.accept(asked, text)) ?? 'full';
+  const accepted = (await till?.accept(request, text)) ?? 'full';
   if (typeof accepted === 'string' || 'is' in accepted) {
     return { is: 'not_signed', message: problemWords(accepted) };
   }
-  runner.dispatch({ type: 'accepted', request: asked.request, slip: accepted });
+  runner.dispatch({ type: 'accepted', request: request.request, slip: accepted });
   return null;
 }
 
@@ -182,15 +182,15 @@ function useNfc(onRead: Readers['onRead'], phase: Phase, isShift: boolean): () =
   // clicked.
   const asking = isRefused && takesPasses(phase) ? phase.intent.id : null;
   // Restarts for another payment or another click.
-  const wanted = isShift || asking !== null ? `${asking} ${clicks}` : null;
+  const expected = isShift || asking !== null ? `${asking} ${clicks}` : null;
   useEffect(() => {
-    if (wanted === null) return;
+    if (expected === null) return;
     const end = new AbortController();
     void readNfc(onRead, end.signal).then((reads) => {
       if (!end.signal.aborted) setIsRefused(!reads);
     });
     return () => end.abort();
-  }, [onRead, wanted]);
+  }, [onRead, expected]);
   return () => setClicks((before) => before + 1);
 }
 

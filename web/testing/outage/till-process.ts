@@ -36,7 +36,7 @@ const GIVE_UP_MS = 30_000;
 const termsFile = path.join(folder, 'terms.json');
 const salesFile = path.join(folder, 'sales.jsonl');
 const sales = new Map<string, HeldSale>();
-let asked: OfflineRequest | null = null;
+let offlineRequest: OfflineRequest | null = null;
 let contact: { readonly device: Device; readonly at: number } | null = null;
 
 /** Reads the sales on the disk. A sale whose line was cut off was never accepted. */
@@ -78,7 +78,7 @@ function request(sum: number): string {
   if (problem !== null || terms === null || validBefore === null) {
     throw new Error(JSON.stringify(problem));
   }
-  asked = {
+  offlineRequest = {
     chainId: terms.chain_id,
     usdc: terms.usdc as OfflineRequest['usdc'],
     usdcName: terms.usdc_name,
@@ -91,25 +91,25 @@ function request(sum: number): string {
     validBefore,
     salt: `0x${randomBytes(32).toString('hex')}`,
   };
-  return writeRequest(asked);
+  return writeRequest(offlineRequest);
 }
 
 async function accept(text: string): Promise<string> {
-  if (asked === null) throw new Error('no sale was requested');
-  const answer = await verifyAnswer(asked, text);
+  if (offlineRequest === null) throw new Error('no sale was requested');
+  const answer = await verifyAnswer(offlineRequest, text);
   if (typeof answer === 'string') throw new Error(answer);
-  const { amount, value, validBefore, salt } = asked;
+  const { amount, value, validBefore, salt } = offlineRequest;
   const { from, signature } = answer;
   const now = standing();
-  const problem = requestProblem(asked, now) ?? cardProblem({ from, amount }, now);
+  const problem = requestProblem(offlineRequest, now) ?? cardProblem({ from, amount }, now);
   if (problem !== null) throw new Error(JSON.stringify(problem));
   const sale: HeldSale = {
-    ...{ nonce: offlineNonce(asked), from, amount: Number(amount), value: Number(value) },
+    ...{ nonce: offlineNonce(offlineRequest), from, amount: Number(amount), value: Number(value) },
     ...{ validBefore, salt, signature, acceptedAt: new Date().toISOString(), lineItems: null },
     state: { is: 'waits' },
   };
   keep([sale]);
-  asked = null;
+  offlineRequest = null;
   return slipOf(sale).code;
 }
 

@@ -7,8 +7,8 @@ export function switchLanguage(language: string): void {
   const secure = location.protocol === 'https:' ? '; Secure' : '';
   // Does not use `data/root-path.ts`, which only larger apps load.
   const root = new URL('.', document.baseURI).pathname;
-  const place = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
-  document.cookie = `tapline_language=${language}; ${place}`;
+  const attributes = `Path=${root}; SameSite=Strict; Max-Age=${A_YEAR_S}${secure}`;
+  document.cookie = `tapline_language=${language}; ${attributes}`;
   const page = new URL(location.href);
   page.searchParams.delete('lang');
   history.replaceState(history.state, '', page);

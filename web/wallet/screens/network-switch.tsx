@@ -15,19 +15,19 @@ export function NetworkSwitch({ vault }: { readonly vault: Vault }): ReactNode {
   const [busy, setBusy] = useState(false);
   if (network === null) return null;
   const change = async (test: boolean) => {
-    const wanted = test ? 'testnet' : 'mainnet';
-    const hasSession = kept('sessions')[wanted] !== undefined;
+    const network = test ? 'testnet' : 'mainnet';
+    const hasSession = kept('sessions')[network] !== undefined;
     if (!hasSession && isOpen(vault)) {
       setBusy(true);
       try {
-        return await signIn(await unlock(vault, { by: vault.seal.by, password: '' }), wanted);
+        return await signIn(await unlock(vault, { by: vault.seal.by, password: '' }), network);
       } catch {
         // The sign-in screen shows the error.
       } finally {
         setBusy(false);
       }
     }
-    keep('network', wanted);
+    keep('network', network);
   };
   return (
     <Switch

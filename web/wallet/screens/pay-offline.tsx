@@ -116,7 +116,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
     if (wrong === null) opening.submit(event);
   };
   // A pasted or scanned text is complete, so its problem is shown immediately.
-  const found = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
+  const result = typeof read === 'string' && text.length >= WHOLE_TEXT ? read : problem;
   return {
     ...{ text, opening, submit },
     take: (typed: string) => {
@@ -125,7 +125,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
     },
     /** The request to sign; `null` until the text is valid. */
     request: read === null || typeof read === 'string' ? null : read,
-    error: found === null ? null : problemWords(found),
+    error: result === null ? null : problemWords(result),
     problem: refused ?? opening.problem,
   };
 }
@@ -150,7 +150,7 @@ function RequestForm(props: FormProps): ReactNode {
         onChange={(event) => take(event.target.value)}
       />
       {request === null || network === null ? null : (
-        <Asked request={request} balance={balanceOf(network, vault.address)} />
+        <OfflineRequestPart request={request} balance={balanceOf(network, vault.address)} />
       )}
       <OpenerField
         vault={vault}
@@ -203,7 +203,7 @@ interface AskedProps {
 }
 
 /** Shows the payment to sign: the shop first, then sale, fees and total. */
-function Asked({ request, balance }: AskedProps): ReactNode {
+function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
   const { merchantName, amount, value, validBefore } = request;
   return (
     <section className="card stack" aria-label={t('wallet.pay_offline.asked')}>

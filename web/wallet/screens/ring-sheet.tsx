@@ -165,7 +165,7 @@ interface PartProps<R extends Ring> {
   readonly charge: Charge | null;
 }
 
-function Asked({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
+function RingingPart({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
   const { confirmation, remark } = ring;
   const { vault } = useHere();
   const [busy, setBusy] = useState(false);
@@ -240,7 +240,7 @@ export function RingSheet(): ReactNode {
       <Sum ring={ring} charge={charge} />
       {ring.at === 'asked' ? <Why {...ring} /> : null}
       <Parts ring={ring} charge={charge} />
-      {ring.at === 'asked' ? <Asked ring={ring} {...part} /> : null}
+      {ring.at === 'asked' ? <RingingPart ring={ring} {...part} /> : null}
       {ring.at === 'answering' ? <Answering ring={ring} /> : null}
       {ring.at === 'ended' ? <Ended ring={ring} {...part} /> : null}
     </Dialog>

@@ -81,9 +81,9 @@ function useRings() {
 
 /** Asks once for permission to notify, as soon as a merchant could ask for a confirmation. */
 export function RingsQuestion(): ReactNode {
-  const asked = useKept('askedToRing');
+  const kept = useKept('askedToRing');
   const rings = useRings();
-  const isOpen = !asked && rings.isKnown && !rings.subscribed && mayRing() === 'default';
+  const isOpen = !kept && rings.isKnown && !rings.subscribed && mayRing() === 'default';
   if (!isOpen && rings.problem === null) return null;
   return (
     <Notice tone="info">
@@ -99,7 +99,7 @@ export function RingsQuestion(): ReactNode {
         <Button busy={rings.busy} onClick={rings.turnOn}>
           {t('wallet.notifications.on_button')}
         </Button>
-        {asked ? null : (
+        {kept ? null : (
           <Button kind="quiet" onClick={() => keep('askedToRing', true)}>
             {t('wallet.not_now')}
           </Button>
