@@ -30,8 +30,9 @@ function* programsIn(archive: Uint8Array): Generator<readonly [name: string, byt
     const header = tar.subarray(at, at + BLOCK);
     const name = header.toString('utf8', 0, 100).replace(/\0.*$/s, '');
     const size = Number.parseInt(header.toString('utf8', 124, 136), 8);
-    const found = /^package\/((?:bin|dist)\/[\w/-]+\.js)$/.exec(name)?.[1];
-    if (found !== undefined) yield [found, tar.subarray(at + BLOCK, at + BLOCK + size)];
+    const relativePath = /^package\/((?:bin|dist)\/[\w/-]+\.js)$/.exec(name)?.[1];
+    if (relativePath !== undefined)
+      yield [relativePath, tar.subarray(at + BLOCK, at + BLOCK + size)];
     at += BLOCK + Math.ceil(size / BLOCK) * BLOCK;
   }
 }
@@ -57,14 +58,14 @@ async function read(url: URL): Promise<Response | null> {
 export async function compareWithServed(
   baseUrl: string,
 ): Promise<{ readonly ok: boolean; readonly detail: string }> {
-  const place = new URL('/packages/', baseUrl);
-  const index = await read(new URL('index.json', place));
+  const packagesUrl = new URL('/packages/', baseUrl);
+  const index = await read(new URL('index.json', packagesUrl));
   if (index === null) return { ok: true, detail: 'this network serves no packages' };
   const { packages } = (await index.json()) as { packages: readonly Served[] };
   const own = ownManifest();
   const served = packages.find(({ name }) => name === own.name);
   if (served === undefined) return { ok: true, detail: `this network serves no ${own.name}` };
-  const file = await read(new URL(encodeURIComponent(served.file), place));
+  const file = await read(new URL(encodeURIComponent(served.file), packagesUrl));
   const archive = new Uint8Array((await file?.arrayBuffer()) ?? []);
   const sum = createHash('sha512').update(archive).digest('base64');
   if (`sha512-${sum}` !== served.integrity) {
@@ -72,7 +73,7 @@ export async function compareWithServed(
     return { ok: false, detail };
   }
   const name = served.stable ?? served.file;
-  const install = `curl -O ${place}${name} && npm i ./${name}`;
+  const install = `curl -O ${packagesUrl}${name} && npm i ./${name}`;
   if (served.version !== own.version) {
     const detail = `this is ${own.version}, the network serves ${served.version}: ${install}`;
     return { ok: true, detail };

@@ -158,14 +158,14 @@ async function replayHere(settings: Settings, span: Span): Promise<number> {
   const { tapline, out } = settings;
   const url = checkReceiver(span.forwardTo ?? '');
   const secret = listenSecret(settings.apiKey);
-  const wanted = span.types?.split(',');
-  const found: Event[] = [];
+  const selected = span.types?.split(',');
+  const events: Event[] = [];
   const query = { created_gte: span.since, ...(span.until ? { created_lt: span.until } : {}) };
   for await (const event of tapline.events.list({ ...query, limit: 100 })) {
-    if (wanted === undefined || wanted.some((one) => fits(one, event.type))) found.push(event);
+    if (selected === undefined || selected.some((one) => fits(one, event.type))) events.push(event);
   }
   let delivered = 0;
-  for (const event of found.reverse()) {
+  for (const event of events.reverse()) {
     const result = await forward(event, { url, secret, tries: 1 });
     if (isDelivered(result)) delivered++;
     out.show(
@@ -173,10 +173,10 @@ async function replayHere(settings: Settings, span: Span): Promise<number> {
       `${event.id}  ${wordsOf(result)}`,
     );
   }
-  out.note(`${delivered} of ${found.length} events delivered.`);
-  return delivered === found.length ? 0 : 1;
+  out.note(`${delivered} of ${events.length} events delivered.`);
+  return delivered === events.length ? 0 : 1;
 }
 
-function fits(wanted: string, type: string): boolean {
-  return wanted.endsWith('*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
+function fits(pattern: string, type: string): boolean {
+  return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type;
 }

@@ -91,9 +91,9 @@ interface Receiver {
 /** Parses `3000`, or `payment.*,refund.failed=3000`. Event types never contain a colon, URLs do. */
 function receiverOf(given: string): Receiver {
   const [, types, to = given] = /^([\w.*,]+)=(.+)$/.exec(given) ?? [];
-  const wanted = types?.split(',') ?? ['*'];
+  const patterns = types?.split(',') ?? ['*'];
   const takes = (type: string) =>
-    wanted.some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : one === type));
+    patterns.some((one) => (one.endsWith('*') ? type.startsWith(one.slice(0, -1)) : one === type));
   return { url: checkReceiver(to), takes };
 }
 

@@ -59,9 +59,9 @@ function filterOf({ status, method }: LogsOptions): (request: LoggedRequest) => 
   if (status !== undefined && !/^([1-5]xx|[1-5]\d\d)$/i.test(status)) {
     throw new WrongUse(`--status takes 404 or 4xx, not ${status}.`);
   }
-  const wanted = new RegExp(`^${(status ?? '...').replaceAll(/x/gi, '\\d')}$`);
+  const pattern = new RegExp(`^${(status ?? '...').replaceAll(/x/gi, '\\d')}$`);
   return (request) =>
-    wanted.test(String(request.status)) &&
+    pattern.test(String(request.status)) &&
     (method === undefined || request.method === method.toUpperCase());
 }
 

@@ -73,7 +73,7 @@ const PREFIXES: Readonly<Record<string, readonly [prefix: string, object: string
   webhook_endpoints: ['we_', 'webhook_endpoint'],
 };
 
-interface Asked {
+interface MockRequest {
   readonly method: string;
   /** For example `['payment_intents', 'pi_…']`. */
   readonly parts: readonly string[];
@@ -88,14 +88,14 @@ interface Asked {
 function createStore() {
   const objects = new Map<string, object>();
   const answers = new Map<string, Answer>();
-  const create = ({ parts: [resource = ''], body }: Asked): Answer => {
+  const create = ({ parts: [resource = ''], body }: MockRequest): Answer => {
     const [prefix, object] = PREFIXES[resource] ?? ['mock_', resource];
     const id = `${prefix}${randomUUID().replaceAll('-', '').slice(0, 24)}`;
     const made = { id, object, livemode: false, status: 'succeeded', ...body };
     objects.set(id, made);
     return { status: 201, body: made };
   };
-  const read = ({ parts: [resource = '', id] }: Asked): Answer => {
+  const read = ({ parts: [resource = '', id] }: MockRequest): Answer => {
     if (resource === 'idempotency_keys') return keyOf(decodeURIComponent(id ?? ''));
     if (id === undefined) {
       const data = [...objects.values()].filter(
@@ -104,10 +104,10 @@ function createStore() {
       const list = { object: 'list', data: data.reverse(), has_more: false, next_cursor: null };
       return { status: 200, body: list };
     }
-    const found = objects.get(id);
-    return found === undefined
+    const stored = objects.get(id);
+    return stored === undefined
       ? refusal(404, 'invalid_request_error', 'resource_missing')
-      : { status: 200, body: found };
+      : { status: 200, body: stored };
   };
   const keyOf = (key: string): Answer => {
     const kept = answers.get(key);
@@ -116,18 +116,18 @@ function createStore() {
     const about = { object: 'idempotency_key', key, status: 'completed', resource };
     return { status: 200, body: { ...about, response_status: kept.status } };
   };
-  return (asked: Asked): Answer => {
-    const { method, key, parts } = asked;
-    if (method === 'GET') return read(asked);
+  return (request: MockRequest): Answer => {
+    const { method, key, parts } = request;
+    if (method === 'GET') return read(request);
     const kept = key === undefined ? undefined : answers.get(key);
     if (kept !== undefined) return { ...kept, headers: { 'Idempotent-Replayed': 'true' } };
-    const answer = method === 'POST' && parts.length === 1 ? create(asked) : read(asked);
+    const answer = method === 'POST' && parts.length === 1 ? create(request) : read(request);
     if (key !== undefined) answers.set(key, answer);
     return answer;
   };
 }
 
-async function askedOf(request: IncomingMessage): Promise<Asked> {
+async function askedOf(request: IncomingMessage): Promise<MockRequest> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
   const { method = '', url = '', headers } = request;
@@ -157,15 +157,23 @@ export async function mock(globals: GlobalOptions, options: MockOptions): Promis
   const steps = stepsOf(options.script);
   const carryOut = createStore();
   const server = createServer(async (request, response) => {
-    const asked = await askedOf(request);
+    const mockRequest = await askedOf(request);
     const { fault, seconds } = steps.shift() ?? { fault: 'ok', seconds: 0 };
-    const words = `${asked.method} /v1/${asked.parts.join('/')}  ${fault}`;
-    out.show({ method: asked.method, path: asked.parts.join('/'), key: asked.key, fault }, words);
+    const words = `${mockRequest.method} /v1/${mockRequest.parts.join('/')}  ${fault}`;
+    out.show(
+      {
+        method: mockRequest.method,
+        path: mockRequest.parts.join('/'),
+        key: mockRequest.key,
+        fault,
+      },
+      words,
+    );
     if (fault === 'lost') return request.socket.destroy();
     if (fault === 'slow') await sleep(seconds * 1_000);
     const refused = REFUSALS[fault];
     // Some faults happen only after the request was processed, which makes them hard for clients.
-    const answer = refused === undefined || fault === '500' ? carryOut(asked) : refused;
+    const answer = refused === undefined || fault === '500' ? carryOut(mockRequest) : refused;
     if (fault === 'cut') return request.socket.destroy();
     if (fault === 'replay') {
       return send(response, { ...answer, headers: { 'Idempotent-Replayed': 'true' } });

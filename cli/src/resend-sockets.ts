@@ -22,21 +22,21 @@ function folder(): string {
   const uid = process.getuid?.();
   // On Windows, pipes are not in a folder, so another user could create one with the same name.
   if (uid === undefined) throw new NoDoor('this system has no private sockets');
-  const place = path.join(tmpdir(), `tapline-${uid}`);
+  const directory = path.join(tmpdir(), `tapline-${uid}`);
   try {
-    mkdirSync(place, { recursive: true, mode: 0o700 });
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (cause) {
-    throw new NoDoor(`${place} cannot be created`, { cause });
+    throw new NoDoor(`${directory} cannot be created`, { cause });
   }
-  const { uid: owner, mode } = statSync(place);
+  const { uid: owner, mode } = statSync(directory);
   if (owner !== uid || (mode & 0o077) !== 0)
-    throw new NoDoor(`${place} is accessible to other users`);
-  return place;
+    throw new NoDoor(`${directory} is accessible to other users`);
+  return directory;
 }
 
 /** Returns the name that all listeners with the same key and network share. */
-function groupOf(place: { readonly baseUrl: string; readonly apiKey: string }): string {
-  const { baseUrl, apiKey } = place;
+function groupOf(target: { readonly baseUrl: string; readonly apiKey: string }): string {
+  const { baseUrl, apiKey } = target;
   return createHash('sha256').update(`${baseUrl} ${apiKey}`).digest('hex').slice(0, 16);
 }
 
@@ -47,11 +47,11 @@ type Resend = (eventId: string) => Promise<Forwarded>;
  * it, and the reason if it could not be opened.
  */
 export async function acceptResends(
-  place: { readonly baseUrl: string; readonly apiKey: string },
+  target: { readonly baseUrl: string; readonly apiKey: string },
   resend: Resend,
 ): Promise<{ readonly close: () => void; readonly missing: string | null }> {
   try {
-    const file = path.join(folder(), `${groupOf(place)}-${process.pid}.sock`);
+    const file = path.join(folder(), `${groupOf(target)}-${process.pid}.sock`);
     return { close: await openDoor(file, resend), missing: null };
   } catch (error) {
     return { close: () => {}, missing: (error as Error).message };
@@ -77,11 +77,11 @@ async function openDoor(file: string, resend: Resend): Promise<() => void> {
 
 /** Makes every listener with this key forward an event again. @returns the receivers' responses. */
 export async function askListeners(
-  place: { readonly baseUrl: string; readonly apiKey: string },
+  target: { readonly baseUrl: string; readonly apiKey: string },
   eventId: string,
 ): Promise<Forwarded[]> {
   const door = doorHere();
-  const group = groupOf(place);
+  const group = groupOf(target);
   const files = door === null ? [] : readdirSync(door).filter((name) => name.startsWith(group));
   const answers = await Promise.all(
     files.map((name) => askOne(path.join(`${door}`, name), eventId)),

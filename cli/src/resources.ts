@@ -22,12 +22,12 @@ export function fieldsOf(pairs: readonly string[]): Record<string, unknown> {
     const isJson = isObject || /^(?:-?\d{1,15}|true|false)$/.test(text);
     const value = isJson && !isText ? JSON.parse(text) : text;
     const last = names.pop() ?? '';
-    let place = fields;
+    let target = fields;
     for (const name of names) {
-      place[name] = { ...(place[name] as object | undefined) };
-      place = place[name] as Record<string, unknown>;
+      target[name] = { ...(target[name] as object | undefined) };
+      target = target[name] as Record<string, unknown>;
     }
-    place[last] = value;
+    target[last] = value;
   }
   return fields;
 }
@@ -101,8 +101,8 @@ export async function send(
     name,
     `${value}`,
   ]);
-  const asked = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
-  const response = await nodeFetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${asked}`, {
+  const search = entries.length === 0 ? '' : `?${new URLSearchParams(entries)}`;
+  const response = await nodeFetch(`${baseUrl.replace(/\/+$/, '')}/v1/${below}${search}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       Authorization: `Bearer ${apiKey}`,

@@ -32,9 +32,9 @@ export async function runFixture(settings: Settings, file: string): Promise<numb
   const passes = demoOf(settings)?.passes ?? {};
   const known: Known = { tapline: { terminal: await someTerminal(settings), passes } };
   for (const [index, step] of steps.entries()) {
-    const place = `${file}, step ${index + 1} (${step.name})`;
-    const answer = await answerOf(settings, filled(step, known, place) as Step).catch((error) => {
-      throw inPlace(error, place);
+    const label = `${file}, step ${index + 1} (${step.name})`;
+    const answer = await answerOf(settings, filled(step, known, label) as Step).catch((error) => {
+      throw inPlace(error, label);
     });
     known[step.name] = answer;
     const { id = '', status = '' } = answer as Record<string, string>;
@@ -78,16 +78,16 @@ function wrongIn(step: Step): string | null {
 }
 
 /** Replaces every `${name:field.field}` in a value with a field of an earlier response. */
-function filled(value: unknown, known: Known, place: string): unknown {
+function filled(value: unknown, known: Known, label: string): unknown {
   if (typeof value === 'string') {
     const whole = /^\$\{(\w+):([\w.]+)\}$/.exec(value);
-    const find = (name: string, path: string) => answeredValue(known, { name, path, place });
+    const find = (name: string, path: string) => answeredValue(known, { name, path, place: label });
     if (whole !== null) return find(whole[1] ?? '', whole[2] ?? '');
     return value.replace(/\$\{(\w+):([\w.]+)\}/g, (_, name, path) => `${find(name, path)}`);
   }
-  if (Array.isArray(value)) return value.map((one) => filled(one, known, place));
+  if (Array.isArray(value)) return value.map((one) => filled(one, known, label));
   if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([name, one]) => [name, filled(one, known, place)]);
+  const entries = Object.entries(value).map(([name, one]) => [name, filled(one, known, label)]);
   return Object.fromEntries(entries);
 }
 
@@ -98,10 +98,10 @@ interface Wanted {
 }
 
 function answeredValue(known: Known, { name, path, place }: Wanted): unknown {
-  const found = path
+  const picked = path
     .split('.')
     .reduce<unknown>((value, field) => (value as Known | null)?.[field], known[name]);
-  if (found !== undefined && found !== null) return found;
+  if (picked !== undefined && picked !== null) return picked;
   throw new WrongUse(`${place}: no earlier step returned \${${name}:${path}}.`);
 }
 
@@ -126,10 +126,10 @@ async function answerOf(settings: Settings, step: Step): Promise<object> {
 }
 
 /** Adds the position in the file to an error's message, and keeps its code and request id. */
-function inPlace(error: unknown, place: string): unknown {
-  if (error instanceof WrongUse) return new WrongUse(`${place}: ${error.message}`);
+function inPlace(error: unknown, label: string): unknown {
+  if (error instanceof WrongUse) return new WrongUse(`${label}: ${error.message}`);
   const { message } = error as Error;
-  if (!(error instanceof TaplineError)) return new Error(`${place}: ${message}`, { cause: error });
+  if (!(error instanceof TaplineError)) return new Error(`${label}: ${message}`, { cause: error });
   const { status, code, requestId } = error;
-  return new TaplineError(`${place}: ${message}`, { status, code, requestId, cause: error });
+  return new TaplineError(`${label}: ${message}`, { status, code, requestId, cause: error });
 }

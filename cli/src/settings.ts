@@ -112,9 +112,9 @@ function readSandbox(file: string): Sandbox | null {
  * Finds `.tapline/sandbox.json` in this folder or the nearest parent, as git finds its repository.
  */
 function sandboxAbove(folder: string): Sandbox | null {
-  const found = readSandbox(path.join(folder, '.tapline', 'sandbox.json'));
+  const sandbox = readSandbox(path.join(folder, '.tapline', 'sandbox.json'));
   const above = path.dirname(folder);
-  return found ?? (above === folder ? null : sandboxAbove(above));
+  return sandbox ?? (above === folder ? null : sandboxAbove(above));
 }
 
 /**
@@ -130,9 +130,9 @@ function demoAbove(): Sandbox | null {
   }
 }
 
-function sandboxPlace(sandbox: Sandbox, asked: { live: boolean; baseUrl?: string }): Place {
-  const { secret_key: apiKey } = sandbox[asked.live ? 'live' : 'test'];
-  const { baseUrl } = asked;
+function sandboxPlace(sandbox: Sandbox, options: { live: boolean; baseUrl?: string }): Place {
+  const { secret_key: apiKey } = sandbox[options.live ? 'live' : 'test'];
+  const { baseUrl } = options;
   if (baseUrl !== undefined && !isThisMachine(baseUrl)) {
     throw new WrongUse(`The sandbox's key is not sent to ${baseUrl}. Pass --api-key, too.`);
   }
@@ -170,9 +170,9 @@ function placeOfKey(
  * sandbox.
  */
 export function findPlace(options: GlobalOptions): Place {
-  const place = nearestPlace(options);
-  checkTransport(place);
-  return place;
+  const target = nearestPlace(options);
+  checkTransport(target);
+  return target;
 }
 
 /** Throws if the connection would send a live key in plain text. */
@@ -207,8 +207,8 @@ function nearestPlace(options: GlobalOptions): Place {
         'run `tapline login`, or set TAPLINE_API_KEY and TAPLINE_BASE_URL.',
     );
   }
-  const asked = { live: options.live === true, ...(baseUrl === undefined ? {} : { baseUrl }) };
-  return sandboxPlace(near, asked);
+  const input = { live: options.live === true, ...(baseUrl === undefined ? {} : { baseUrl }) };
+  return sandboxPlace(near, input);
 }
 
 /** Returns the sandbox that issued this key. */
@@ -218,12 +218,12 @@ function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
 }
 
 export function readSettings(options: GlobalOptions): Settings {
-  const place = findPlace(options);
-  if (place.apiKey.startsWith('tlsk_live') && options.live !== true) {
-    throw new WrongUse(`This is a live key, from ${place.source}. Pass --live to use real money.`);
+  const target = findPlace(options);
+  if (target.apiKey.startsWith('tlsk_live') && options.live !== true) {
+    throw new WrongUse(`This is a live key, from ${target.source}. Pass --live to use real money.`);
   }
-  const tapline = new Tapline(place.apiKey, { baseUrl: place.baseUrl, fetch: nodeFetch });
-  return { ...place, tapline, out: createOutput(options.json === true) };
+  const tapline = new Tapline(target.apiKey, { baseUrl: target.baseUrl, fetch: nodeFetch });
+  return { ...target, tapline, out: createOutput(options.json === true) };
 }
 
 /** Returns the demo data for the mode of the key. */

@@ -89,11 +89,11 @@ export async function saveRegister(file: string, state: object): Promise<void> {
  */
 export async function lockRegister(file: string): Promise<() => void> {
   const name = createHash('sha256').update(path.resolve(file)).digest('hex');
-  const place = LOCKS[process.platform];
+  const lock = LOCKS[process.platform];
   // Other systems have no names that end with their process, so a crash would lock out the reader.
-  if (place === undefined) return () => {};
+  if (lock === undefined) return () => {};
   const server = createServer((socket) => socket.destroy()).unref();
-  server.listen({ path: `${place}tapline-${name}` });
+  server.listen({ path: `${lock}tapline-${name}` });
   await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
     throw new SettingError(`Another reader uses ${file}.`);
@@ -140,9 +140,9 @@ function parse<T>(file: string, text: string): T {
 }
 
 async function readOwn(file: string): Promise<string | null> {
-  const found = await stat(file).catch(() => null);
-  if (found === null) return null;
-  if (process.platform !== 'win32' && (found.mode & 0o077) !== 0) {
+  const stats = await stat(file).catch(() => null);
+  if (stats === null) return null;
+  if (process.platform !== 'win32' && (stats.mode & 0o077) !== 0) {
     throw new SettingError(`${file} can be read by other users. Run: chmod 600 ${file}`);
   }
   return readFile(file, 'utf8');

@@ -73,22 +73,22 @@ export async function newestEvent(to: Connection): Promise<string | null> {
 
 /** Yields the events that follow the event `last`, oldest first. The list is in commit order. */
 async function* eventsBehind(to: Connection, last: string | null) {
-  const found: WebhookEvent[] = [];
+  const events: WebhookEvent[] = [];
   let cursor: string | undefined;
   do {
     const page = await eventPage(to, { limit: 100, cursor });
     const known = page.data.findIndex((event) => event.id === last);
-    found.push(...(known < 0 ? page.data : page.data.slice(0, known)));
+    events.push(...(known < 0 ? page.data : page.data.slice(0, known)));
     cursor = known < 0 ? (page.next_cursor ?? undefined) : undefined;
   } while (cursor !== undefined);
-  yield* found.reverse();
+  yield* events.reverse();
 }
 
 function matches(types: string | undefined, type: string): boolean {
   if (types === undefined) return true;
   return types.split(',').some((one) => {
-    const wanted = one.trim();
-    return wanted.endsWith('*') ? type.startsWith(wanted.slice(0, -1)) : wanted === type;
+    const pattern = one.trim();
+    return pattern.endsWith('*') ? type.startsWith(pattern.slice(0, -1)) : pattern === type;
   });
 }
 

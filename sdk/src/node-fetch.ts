@@ -46,16 +46,16 @@ export async function nodeFetch(
   input: string | URL | Request,
   init?: RequestInit,
 ): Promise<Response> {
-  const asked = new Request(input, init);
-  const { method, signal, url } = asked;
+  const request = new Request(input, init);
+  const { method, signal, url } = request;
   const { protocol, hostname } = new URL(url);
   const http = builtin(protocol === 'https:' ? 'node:https' : 'node:http');
   const agent = direct.get(protocol) ?? new http.Agent({ keepAlive: true });
   direct.set(protocol, agent);
   const isDirect = protocol === 'http:' || LOOPBACK.test(hostname);
-  const headers = { ...Object.fromEntries(asked.headers), 'accept-encoding': 'identity' };
+  const headers = { ...Object.fromEntries(request.headers), 'accept-encoding': 'identity' };
   const options = { method, signal, headers, ...(isDirect ? { agent } : {}) };
-  const body = new Uint8Array(await asked.arrayBuffer());
+  const body = new Uint8Array(await request.arrayBuffer());
   const incoming = await new Promise<Incoming>((resolve, reject) => {
     const outgoing = http.request(url, options, resolve);
     outgoing.on('error', (cause) => reject(faultOf(cause, signal)));
@@ -97,9 +97,9 @@ function responseOf(incoming: Incoming, signal: AbortSignal): Response {
 }
 
 function builtin<N extends keyof Builtins>(name: N): Builtins[N] {
-  const found = process?.getBuiltinModule?.(name);
-  if (found === undefined) throw new TypeError('this needs Node 20.16 or newer');
-  return found;
+  const module = process?.getBuiltinModule?.(name);
+  if (module === undefined) throw new TypeError('this needs Node 20.16 or newer');
+  return module;
 }
 
 /**

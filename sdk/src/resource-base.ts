@@ -1,7 +1,7 @@
 import type { Call } from './call-promise.ts';
 import { UsageError } from './error-classes.ts';
 import { List, type Page } from './paged-list.ts';
-import { type Asked, ask, type Connection, type RequestOptions } from './send-with-retries.ts';
+import { type ApiRequest, ask, type Connection, type RequestOptions } from './send-with-retries.ts';
 import type { Operations } from './types.ts';
 
 type Route = keyof Operations;
@@ -60,7 +60,7 @@ export class Resource {
     });
   }
 
-  private asked(route: Route, { ids = [], query, body }: Sent, keyed: boolean): Asked {
+  private asked(route: Route, { ids = [], query, body }: Sent, keyed: boolean): ApiRequest {
     const [method = '', template = ''] = route.split(' /v1');
     if (template.startsWith('/test_helpers') && this.connection.apiKey.startsWith('tlsk_live')) {
       throw new UsageError(

@@ -35,7 +35,7 @@ export interface RequestOptions {
 }
 
 /** A request of a resource's method. */
-export interface Asked {
+export interface ApiRequest {
   readonly method: string;
   /** Path below `/v1`, including ids. */
   readonly path: string;
@@ -82,16 +82,16 @@ const LONGEST_RETRY_AFTER_S = 60;
 /** Starts a call. Invalid arguments reject the promise instead of throwing. */
 export function ask<T>(
   to: Connection,
-  asked: Asked | (() => Asked),
+  request: ApiRequest | (() => ApiRequest),
   options: RequestOptions = {},
 ): Call<T> {
-  return new Call<T>(send<T>(to, asked, options));
+  return new Call<T>(send<T>(to, request, options));
 }
 
 /** A request and the values that all its attempts share, above all the idempotency key. */
 interface Prepared {
   readonly to: Connection;
-  readonly asked: Asked;
+  readonly asked: ApiRequest;
   readonly options: RequestOptions;
   readonly url: string;
   readonly init: RequestInit;
@@ -104,9 +104,13 @@ interface Prepared {
   readonly deadline: number;
 }
 
-async function send<T>(to: Connection, what: Asked | (() => Asked), options: RequestOptions) {
-  const asked = typeof what === 'function' ? what() : what;
-  const request = prepare(to, asked, options);
+async function send<T>(
+  to: Connection,
+  what: ApiRequest | (() => ApiRequest),
+  options: RequestOptions,
+) {
+  const input = typeof what === 'function' ? what() : what;
+  const request = prepare(to, input, options);
   const { signal } = options;
   // Nothing was sent yet, so an abort here leaves no unknown result.
   signal?.throwIfAborted();
@@ -119,7 +123,7 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
     doubtful ||= result.doubtful;
     // Waiting for the first request is limited by time instead of counting as a retry.
     const waits = isRunning(result) && performance.now() < request.deadline;
-    const delay = waits || retries-- > 0 ? delayBefore(attempt, result, asked) : null;
+    const delay = waits || retries-- > 0 ? delayBefore(attempt, result, input) : null;
     if (delay !== null) await sleep(delay, signal);
     if (delay !== null && !signal?.aborted) continue;
     // Throws the abort reason, because the call was aborted between two attempts, none of which can
@@ -129,11 +133,11 @@ async function send<T>(to: Connection, what: Asked | (() => Asked), options: Req
   }
 }
 
-function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepared {
-  const { method, path, body } = asked;
+function prepare(to: Connection, request: ApiRequest, options: RequestOptions): Prepared {
+  const { method, path, body } = request;
   checkNumbers(body);
   const key = method === 'POST' ? (options.idempotencyKey ?? crypto.randomUUID()) : null;
-  const url = `${to.baseUrl}/v1${path}${queryOf(asked.query)}`;
+  const url = `${to.baseUrl}/v1${path}${queryOf(request.query)}`;
   const headers: Record<string, string> = headersOf(to);
   if (body !== undefined) headers['Content-Type'] = 'application/json';
   if (key !== null) headers['Idempotency-Key'] = key;
@@ -143,7 +147,7 @@ function prepare(to: Connection, asked: Asked, options: RequestOptions): Prepare
   const text = body === undefined ? {} : { body: JSON.stringify(body) };
   const timeoutMs = options.timeout ?? to.options.timeout ?? TIMEOUT_MS;
   const deadline = performance.now() + timeoutMs;
-  return { to, asked, options, url, init: { ...init, ...text }, key, timeoutMs, deadline };
+  return { to, asked: request, options, url, init: { ...init, ...text }, key, timeoutMs, deadline };
 }
 
 /** Headers of every request. */
@@ -229,14 +233,14 @@ function parse(text: string): unknown {
   }
 }
 
-function failureOf(asked: Asked, response: Response, body: unknown): Failed {
+function failureOf(request: ApiRequest, response: Response, body: unknown): Failed {
   const error = errorOf(response, body);
   const { status, code } = error;
   const after = Number(response.headers.get('Retry-After') ?? Number.NaN);
   // Only this code guarantees that nothing was done. After any other server error, the action may
   // have been performed.
   const fault = (status ?? 0) >= 500 && code !== 'service_unavailable';
-  const doubtful = asked.keyed && (fault || code === RUNNING);
+  const doubtful = request.keyed && (fault || code === RUNNING);
   return { error, doubtful, retryAfterS: Number.isNaN(after) ? null : after };
 }
 
@@ -256,12 +260,12 @@ function isRefusal({ error: { type, status }, doubtful }: Failed): boolean {
 }
 
 /** Returns the milliseconds until the next attempt; `null` if another one is unsafe or useless. */
-function delayBefore(attempt: number, failed: Failed, asked: Asked): number | null {
+function delayBefore(attempt: number, failed: Failed, request: ApiRequest): number | null {
   const { status, code } = failed.error;
   const lost = failed.error instanceof ConnectionError || status === 500 || status === 503;
   const refused = status === 429 || code === 'service_unavailable' || code === RUNNING;
   // Without a stored key, a retry could perform the action twice.
-  const repeatable = asked.keyed || asked.method === 'GET' || asked.method === 'PATCH';
+  const repeatable = request.keyed || request.method === 'GET' || request.method === 'PATCH';
   if (!refused && !(lost && repeatable)) return null;
   if (failed.retryAfterS !== null) {
     return failed.retryAfterS > LONGEST_RETRY_AFTER_S ? null : failed.retryAfterS * 1_000;
@@ -341,9 +345,9 @@ async function resolveOutcome<T>(request: Prepared, unknown: () => TaplineError)
     // Replays the stored refusal without performing anything.
     return ask<T>(to, asked, { ...request.options, idempotencyKey: key ?? '' });
   }
-  const found = known === null ? await findByOrder<T>(request) : undefined;
-  if (found === undefined) throw unknown();
-  return found;
+  const existing = known === null ? await findByOrder<T>(request) : undefined;
+  if (existing === undefined) throw unknown();
+  return existing;
 }
 
 async function findByOrder<T>({ to, asked }: Prepared): Promise<T | undefined> {

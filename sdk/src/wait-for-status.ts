@@ -95,9 +95,9 @@ function startWatching(to: Connection): Watching {
   const { signal } = control;
   const bells = new Set<Bell>();
   let works = true;
-  const place = newestEvent(to);
+  const position = newestEvent(to);
   const follow = async () => {
-    const options = { types: TYPES, signal, after: (await place) ?? START };
+    const options = { types: TYPES, signal, after: (await position) ?? START };
     for await (const event of followEvents(to, options)) {
       const { id } = event.data.object as { id?: string };
       for (const bell of bells) if (bell.id === id) bell.ring();
@@ -110,5 +110,5 @@ function startWatching(to: Connection): Watching {
     for (const bell of bells) bell.ring();
   });
   const stop = () => control.abort();
-  return { bells, works: () => works, begun: place.catch(() => null), stop };
+  return { bells, works: () => works, begun: position.catch(() => null), stop };
 }

@@ -76,11 +76,11 @@ function bytesOf(body: unknown): Bytes {
 
 function headerOf(headers: WebhookHeaders, name: string): string {
   const { get } = headers;
-  const found =
+  const header =
     typeof get === 'function'
       ? get.call(headers, name)
       : Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
-  return typeof found === 'string' ? found : '';
+  return typeof header === 'string' ? header : '';
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;

@@ -206,8 +206,8 @@ async function takenFor(
   const { token } = seller;
   const isTaken = token.isUnderWay(authorization) || (await token.isUsed(authorization));
   if (!isTaken) return null;
-  const place = await findSale(seller, { authorization, identifier });
-  return place?.intent.amount === offer.price ? String(authorization.value) : null;
+  const sale = await findSale(seller, { authorization, identifier });
+  return sale?.intent.amount === offer.price ? String(authorization.value) : null;
 }
 
 /** Clients sign over the token's name, so new requirements must use the current one. */

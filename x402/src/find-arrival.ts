@@ -50,14 +50,14 @@ export async function findArrival(
   let toBlock = await client.getBlockNumber();
   for (let range = 0; range < MOST_RANGES; range++) {
     const fromBlock = toBlock > SEARCHED_BLOCKS ? toBlock - SEARCHED_BLOCKS + 1n : 0n;
-    const place = { ...read, fromBlock, toBlock };
-    const [used] = await client.getContractEvents({ ...place, eventName: 'AuthorizationUsed' });
+    const range = { ...read, fromBlock, toBlock };
+    const [used] = await client.getContractEvents({ ...range, eventName: 'AuthorizationUsed' });
     if (used !== undefined) {
       const hash = used.transactionHash;
       const { logs } = await client.getTransactionReceipt({ hash });
       return hasMoved(usdc, logs, expected) ? { status: 'arrived', hash } : { status: 'elsewhere' };
     }
-    const canceled = { ...place, eventName: 'AuthorizationCanceled' } as const;
+    const canceled = { ...range, eventName: 'AuthorizationCanceled' } as const;
     if ((await client.getContractEvents(canceled)).length > 0) return { status: 'elsewhere' };
     if (fromBlock === 0n) break;
     toBlock = fromBlock - 1n;

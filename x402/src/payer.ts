@@ -81,7 +81,7 @@ interface Approval {
   readonly status: 'pending' | 'succeeded' | 'failed';
 }
 
-interface Asked {
+interface ApiRequest {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly body?: object;
@@ -91,7 +91,7 @@ interface Asked {
 
 async function ask<T>(
   baseUrl: string,
-  { method, path, body, token, timeoutMs = TIMEOUT_MS }: Asked,
+  { method, path, body, token, timeoutMs = TIMEOUT_MS }: ApiRequest,
 ): Promise<T> {
   const headers: Record<string, string> = {};
   if (token !== undefined) headers.Authorization = `Bearer ${token}`;
@@ -146,13 +146,13 @@ export function openPayer(baseUrl: string, account: PrivateKeyAccount, network: 
     return session;
   };
   /** A session ends after a day, or when it is revoked. Then the wallet signs in again. */
-  const call = async <T>(asked: Asked): Promise<T> => {
+  const call = async <T>(request: ApiRequest): Promise<T> => {
     try {
-      return await ask<T>(baseUrl, { ...asked, token: await authenticate() });
+      return await ask<T>(baseUrl, { ...request, token: await authenticate() });
     } catch (error) {
       if (!(error instanceof PayerError) || !SIGN_IN_STATUSES.includes(error.status)) throw error;
       session = null;
-      return ask<T>(baseUrl, { ...asked, token: await authenticate() });
+      return ask<T>(baseUrl, { ...request, token: await authenticate() });
     }
   };
   const wallet = () => call<Wallet>({ method: 'GET', path: '/approvals' });

@@ -59,11 +59,11 @@ const FOR_BROWSERS = {
  * It requires no payment.
  */
 function preflight(request: Request): Response {
-  const asked = (name: string) => request.headers.get(`Access-Control-Request-${name}`);
+  const requested = (name: string) => request.headers.get(`Access-Control-Request-${name}`);
   const headers = {
     ...FOR_BROWSERS,
-    'Access-Control-Allow-Methods': asked('Method') ?? 'GET, POST',
-    'Access-Control-Allow-Headers': asked('Headers') ?? 'PAYMENT-SIGNATURE',
+    'Access-Control-Allow-Methods': requested('Method') ?? 'GET, POST',
+    'Access-Control-Allow-Headers': requested('Headers') ?? 'PAYMENT-SIGNATURE',
     'Access-Control-Max-Age': PREFLIGHT_SECONDS,
     Vary: 'Access-Control-Request-Method, Access-Control-Request-Headers',
   };

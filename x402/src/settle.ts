@@ -14,7 +14,7 @@ import {
   type Sale,
   type Seller,
 } from './sale-intent.ts';
-import { type Asked, obstacleOf, readSale } from './verify.ts';
+import { obstacleOf, readSale, type SaleRequest } from './verify.ts';
 
 /**
  * The result of a sale. `pending`: repeat the call with the same signature, never with a new one.
@@ -65,7 +65,7 @@ export interface SettleOptions {
   readonly waitMs: number;
 }
 
-export type Settle = (asked: Asked) => Promise<Settled>;
+export type Settle = (request: SaleRequest) => Promise<Settled>;
 
 /**
  * Returns a function that takes the client's money and pays the merchant. A repeated call moves no
@@ -80,8 +80,8 @@ export function openSettling(seller: Seller, { waitMs }: SettleOptions): Settle 
   const claims = openClaims();
   /** The running settlements, so that concurrent calls for one sale work once. */
   const running = new Map<string, Promise<Ran>>();
-  return async (asked) => {
-    const checked = await readSale(seller, asked);
+  return async (request) => {
+    const checked = await readSale(seller, request);
     if ('refusal' in checked) {
       const { invalidReason: errorReason = 'invalid_payload', ...refusal } = checked.refusal;
       const { invalidMessage, payer } = refusal;
@@ -140,9 +140,9 @@ interface Task {
 /** Settles a sale, after earlier signatures of its identifier that ended unpaid. */
 async function run(seller: Seller, task: Task): Promise<Ran> {
   const { sale } = task;
-  const found = sale.identifier === null ? null : await findSale(seller, sale);
-  for (let attempt = found?.attempt ?? 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    const intent = attempt === found?.attempt ? found.intent : null;
+  const existing = sale.identifier === null ? null : await findSale(seller, sale);
+  for (let attempt = existing?.attempt ?? 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const intent = attempt === existing?.attempt ? existing.intent : null;
     const ran = await runOnce(seller, { ...task, attempt, intent });
     if (ran.outcome.status !== 'failed' || ran.outcome.isEarlier !== true) return ran;
   }

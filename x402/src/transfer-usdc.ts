@@ -192,15 +192,15 @@ async function transferGas(
 function sender({ chain, transport, client, account }: Sending): Submit {
   const wallet = createWalletClient({ account, chain, transport });
   let before: Promise<unknown> = Promise.resolve();
-  const sendOnce = async (asked: Parameters<Submit>[0]) => {
-    const call = { account, ...asked };
+  const sendOnce = async (transfer: Parameters<Submit>[0]) => {
+    const call = { account, ...transfer };
     // A simulated revert costs no gas.
-    if (!(await simulate(client, [{ ...asked, gas: asked.gas ?? TRANSFER_GAS }]))) {
+    if (!(await simulate(client, [{ ...transfer, gas: transfer.gas ?? TRANSFER_GAS }]))) {
       throw new CallRefused('the token refuses the transfer');
     }
     const blockTag = 'pending';
     const nonce = await client.getTransactionCount({ address: account.address, blockTag });
-    const gas = asked.gas ?? (await transferGas(client, call));
+    const gas = transfer.gas ?? (await transferGas(client, call));
     return wallet.sendTransaction({ ...call, gas, nonce });
   };
   const sendNow = async (call: Parameters<Submit>[0], tries = TRIES): Promise<Hex> => {

@@ -16,7 +16,7 @@ const LEAST_SECONDS_LEFT = 6;
 const LEAST_SECONDS_TO_DEPLOY = 30;
 
 /** A payment, the seller's requirements, and the caller's own name for the purchase, if any. */
-export interface Asked {
+export interface SaleRequest {
   readonly payload: unknown;
   readonly requirements: unknown;
   /** Takes precedence over the client's name (extension `payment-identifier`). */
@@ -31,10 +31,10 @@ type Checked = { readonly sale: Sale } | { readonly refusal: Verified };
  */
 export async function readSale(
   seller: Seller,
-  { payload, requirements: wanted, key }: Asked,
+  { payload, requirements: expected, key }: SaleRequest,
 ): Promise<Checked> {
   const authorization = authorizationOf(payload);
-  const requirements = requirementsOf(wanted);
+  const requirements = requirementsOf(expected);
   const identifier = identifierOf(payload, key);
   if (authorization === null || requirements === null || identifier === undefined) {
     return refuse('invalid_payload');
@@ -91,11 +91,11 @@ function isSame(text: string, address: Address): boolean {
   return isAddress(text, { strict: false }) && isAddressEqual(text, address);
 }
 
-function mismatchOf(seller: Seller, wanted: Requirements): string | null {
+function mismatchOf(seller: Seller, expected: Requirements): string | null {
   const { chainId, usdc, domain } = seller.token.facts;
-  if (wanted.scheme !== SCHEME) return 'invalid_exact_evm_scheme';
-  if (wanted.network !== `eip155:${chainId}`) return 'invalid_exact_evm_network_mismatch';
-  const { asset, payTo, extra } = wanted;
+  if (expected.scheme !== SCHEME) return 'invalid_exact_evm_scheme';
+  if (expected.network !== `eip155:${chainId}`) return 'invalid_exact_evm_network_mismatch';
+  const { asset, payTo, extra } = expected;
   if (!isSame(asset, usdc)) return 'invalid_asset';
   if (!isSame(payTo, seller.bridge)) {
     return 'invalid_exact_evm_recipient_mismatch';
@@ -126,8 +126,8 @@ export async function obstacleOf(seller: Seller, { authorization }: Sale): Promi
  * Checks a client's signature for a sale. A signature that was already used for a purchase is
  * invalid, so that a seller does not deliver twice.
  */
-export async function verify(seller: Seller, asked: Asked): Promise<Verified> {
-  const checked = await readSale(seller, asked);
+export async function verify(seller: Seller, request: SaleRequest): Promise<Verified> {
+  const checked = await readSale(seller, request);
   if ('refusal' in checked) return checked.refusal;
   const { sale } = checked;
   const payer = sale.authorization.from;
@@ -142,8 +142,10 @@ export async function verify(seller: Seller, asked: Asked): Promise<Verified> {
 /** True if the purchase that the caller names is in progress or paid, so it costs no more. */
 async function isBought(seller: Seller, sale: Sale): Promise<boolean> {
   if (sale.identifier === null) return false;
-  const place = await findSale(seller, sale);
-  return place !== null && place.intent.status !== 'canceled' && isOfSale(place.intent, sale);
+  const existing = await findSale(seller, sale);
+  return (
+    existing !== null && existing.intent.status !== 'canceled' && isOfSale(existing.intent, sale)
+  );
 }
 
 /**
@@ -153,7 +155,7 @@ async function isBought(seller: Seller, sale: Sale): Promise<boolean> {
  */
 async function useOf(seller: Seller, sale: Sale): Promise<string | null> {
   if (!(await seller.token.isUsed(sale.authorization))) return null;
-  const place = await findSale(seller, sale);
-  const isOver = place === null || ['succeeded', 'canceled'].includes(place.intent.status);
+  const existing = await findSale(seller, sale);
+  const isOver = existing === null || ['succeeded', 'canceled'].includes(existing.intent.status);
   return isOver ? 'invalid_exact_evm_nonce_already_used' : null;
 }

@@ -60,9 +60,9 @@ async function listDeliveries(
   { endpoint, status }: Readonly<Record<string, string>>,
 ) {
   const { data: endpoints } = await tapline.webhookEndpoints.list().page;
-  const asked = endpoints.filter(({ id }) => endpoint === undefined || id === endpoint);
+  const selected = endpoints.filter(({ id }) => endpoint === undefined || id === endpoint);
   const query = { limit: NEWEST, ...(status === undefined ? {} : { status }) };
-  const pages = asked.map(
+  const pages = selected.map(
     ({ id }) => tapline.webhookEndpoints.deliveries(id, query as ListWebhookDeliveriesQuery).page,
   );
   const all = (await Promise.all(pages)).flatMap(({ data }) => data);

@@ -109,8 +109,8 @@ async function searchDocs({ webUrl }: ToolDeps, { query = '' }) {
     const text = `${passage.where} ${passage.text}`.toLowerCase();
     return { ...passage, score: words.filter((word) => text.includes(word)).length };
   });
-  const found = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
-  return { passages: found.slice(0, PASSAGES).map(({ where, text }) => ({ where, text })) };
+  const matches = scored.filter(({ score }) => score > 0).sort((a, b) => b.score - a.score);
+  return { passages: matches.slice(0, PASSAGES).map(({ where, text }) => ({ where, text })) };
 }
 
 export const EXPLAINING_TOOLS: readonly Tool[] = [

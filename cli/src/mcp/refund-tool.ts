@@ -70,8 +70,8 @@ async function checkLimits(deps: ToolDeps, payment: Payment, amount: number): Pr
   if (deps.asked.totalWith(payment, amount) > session) {
     refuseAbove(session, 'Refunds of one session may be', '--session-limit');
   }
-  const asked = deps.asked.others(payment.id) + amount;
-  if ((await refundedToday(deps, day)) + asked > day) {
+  const total = deps.asked.others(payment.id) + amount;
+  if ((await refundedToday(deps, day)) + total > day) {
     refuseAbove(day, 'Refunds of one day may be', '--day-limit');
   }
 }

@@ -158,8 +158,8 @@ async function call(tool: Tool, { deps, given, person }: Called) {
     const result = withBrackets(await tool.run(deps, given, person)) as Record<string, unknown>;
     const { status, what, link } = result;
     if (status === 'needs_a_person' && person.opensLinks) {
-      const asked = inputRequired.elicitUrl({ message: String(what), url: String(link) });
-      return inputRequired({ inputRequests: { [LINK]: asked } });
+      const elicitation = inputRequired.elicitUrl({ message: String(what), url: String(link) });
+      return inputRequired({ inputRequests: { [LINK]: elicitation } });
     }
     const content = [{ type: 'text' as const, text: JSON.stringify(result) }];
     return { content, structuredContent: result };

@@ -154,8 +154,8 @@ function isWide(letter: string): boolean {
 function bytesOf(character: string): number[] {
   const code = character.codePointAt(0) ?? UNKNOWN;
   if (code === NEW_LINE || (code >= 0x20 && code < 0x7f)) return [code];
-  const place = CODE_PAGE.indexOf(character);
-  if (place !== -1 && character !== SOFT_HYPHEN) return [0x80 + place];
+  const index = CODE_PAGE.indexOf(character);
+  if (index !== -1 && character !== SOFT_HYPHEN) return [0x80 + index];
   if (NO_CELL.test(character)) return [];
   const base = baseLetter(character);
   if (base !== character && cellsOf(base) === cellsOf(character)) return textBytes(base);

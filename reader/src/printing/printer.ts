@@ -16,9 +16,9 @@ const PRINT_MS = 10_000;
 const RAW_PORT = 9100;
 
 /** Opens the printer. @throws SettingError if its location has no known form. */
-export function printerAt(place: string): Printer {
-  if (place.startsWith('/')) return (bytes) => inTime(writeFile(place, bytes));
-  const url = URL.parse(place);
+export function printerAt(path: string): Printer {
+  if (path.startsWith('/')) return (bytes) => inTime(writeFile(path, bytes));
+  const url = URL.parse(path);
   if (url?.protocol !== 'tcp:' || url.hostname === '') {
     throw new SettingError('--printer must be a device file or tcp://address:9100.');
   }
@@ -26,8 +26,8 @@ export function printerAt(place: string): Printer {
   return (bytes) => inTime(writeSocket(where, bytes));
 }
 
-async function writeFile(place: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(place, 'w');
+async function writeFile(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, 'w');
   try {
     await file.writeFile(bytes);
   } finally {

@@ -222,9 +222,11 @@ function redemptionValueOf(plain: Uint8Array): Uint8Array | undefined {
 
 function numberIn(payload: Uint8Array): Uint8Array | undefined {
   const records = decodeMessage(payload);
-  const found = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
+  const recordPayload = records.find((record) => record.type === 'n' || record.id === 'n')?.payload;
   // Skips the first byte, which is the encoding of the rest.
-  return found !== undefined && found.length > 1 ? found.subarray(1) : undefined;
+  return recordPayload !== undefined && recordPayload.length > 1
+    ? recordPayload.subarray(1)
+    : undefined;
 }
 
 function nested(data: Uint8Array, type: string): readonly NdefRecord[] {

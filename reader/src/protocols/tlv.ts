@@ -13,17 +13,17 @@ export interface Tlv {
 const LONGEST_TAG = 4;
 
 export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
-  const found: Tlv[] = [];
+  const items: Tlv[] = [];
   let at = 0;
   while (at < bytes.length) {
     const tag = readTag(bytes, at);
     const length = readLength(bytes, tag.next);
     const end = length.next + length.value;
     if (end > bytes.length) throw new ProtocolError('a value is longer than its message');
-    found.push({ tag: tag.value, value: bytes.subarray(length.next, end) });
+    items.push({ tag: tag.value, value: bytes.subarray(length.next, end) });
     at = end;
   }
-  return found;
+  return items;
 }
 
 /** Returns the value of the first element with this tag, or `undefined`. */

@@ -133,14 +133,14 @@ function keyOf(text: string): Uint8Array {
  * counter are encrypted; the MAC covers no data.
  */
 function settingsOf(at: { readonly piccData: number; readonly mac: number }): Uint8Array {
-  const place = (offset: number) => [offset, 0, 0];
+  const littleEndian = (offset: number) => [offset, 0, 0];
   const rights = [MASTER, 0xe0 | MASTER];
   const readRights = [0xff, (META_READ << 4) | FILE_READ];
   return Uint8Array.from([
     ...[0x40, ...rights, 0xc1, ...readRights],
-    ...place(at.piccData),
-    ...place(at.mac),
-    ...place(at.mac),
+    ...littleEndian(at.piccData),
+    ...littleEndian(at.mac),
+    ...littleEndian(at.mac),
   ]);
 }
 
@@ -244,8 +244,8 @@ async function readBack(transceive: Transceive, pass: PassOfCard, uid: string): 
     throw new ProtocolError("the card's signature does not match the keys written");
   }
   const stated = await fileSettings(transceive, NDEF_FILE);
-  const wanted = Buffer.from(pass.fileSettings);
+  const expected = Buffer.from(pass.fileSettings);
   // Skips the file's type and size, which cannot be changed.
-  const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(wanted);
+  const isSet = Buffer.concat([stated.subarray(1, 4), stated.subarray(7)]).equals(expected);
   if (!isSet) throw new ProtocolError('the file settings read back differ from those written');
 }

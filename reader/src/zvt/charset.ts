@@ -43,10 +43,10 @@ export function fitsCharset(text: string, charset: Charset): boolean {
 /** Returns the letters of code page 437 for a letter; `null` if there are none. */
 function plainOf(letter: string): string | null {
   const isPlain = (one: string) => (one >= ' ' && one < '\u007f') || CODES.has(one);
-  const found = [letter, PLAIN[letter] ?? letter, baseLetter(letter)].find((text) => {
+  const encodable = [letter, PLAIN[letter] ?? letter, baseLetter(letter)].find((text) => {
     return text !== '' && [...text].every(isPlain);
   });
-  return found ?? null;
+  return encodable ?? null;
 }
 
 /** Spells Greek and Cyrillic words in Latin letters. The code page has a few Greek letters only. */

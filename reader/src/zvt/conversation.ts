@@ -357,9 +357,9 @@ function onRefused(state: Conversation, code: number, given: Given): Stepped {
   }
   const known = stored.withDelivery(state.stored, 'sale', 'acknowledged');
   const of = { payment: sale.paid.payment };
-  const asked = { of, money: null, original_trace: sale.trace };
+  const input = { of, money: null, original_trace: sale.trace };
   const next = { ...state, stored: known, sent: null };
-  return startRefund(next, { asked, isRejection: true }, given);
+  return startRefund(next, { asked: input, isRejection: true }, given);
 }
 
 /**
@@ -393,8 +393,8 @@ function onSale(
   const saved: Effect[] = known === state.stored ? [] : [{ type: 'save', stored: known }];
   const next = { ...state, stored: known };
   if (news.status === 'canceled_before' && known.sale !== null) {
-    const wanted = state.phase.status === 'selling' ? [] : cancelUnknown(known);
-    return { next, effects: [...saved, { type: 'sell', sale: known.sale }, ...wanted] };
+    const pending = state.phase.status === 'selling' ? [] : cancelUnknown(known);
+    return { next, effects: [...saved, { type: 'sell', sale: known.sale }, ...pending] };
   }
   if (stored.isUnknownSale(known.sale)) {
     return { next: withStatus(next, news, given), effects: saved };

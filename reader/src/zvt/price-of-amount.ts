@@ -32,8 +32,8 @@ export function codeOf(number: number): string {
 
 /** Returns the number of a lowercase code, or `null` if no register can name it. */
 export function numberOf(code: string): number | null {
-  const found = Object.entries(NUMBERS).find(([, one]) => one === code);
-  return found === undefined ? null : Number(found[0]);
+  const entry = Object.entries(NUMBERS).find(([, one]) => one === code);
+  return entry === undefined ? null : Number(entry[0]);
 }
 
 /** The price fields of a request: minor units of a currency, or atoms for dollars. */

@@ -103,24 +103,24 @@ function reverse(
   const isLast = sale?.status === 'paid' && (receipt === null || receipt === sale.paid.receipt);
   if (!isLast) {
     if (receipt === null) return notPossible();
-    const asked = { of: { receipt, price: amount }, money: null, original_trace: null };
-    return refundOnce(state, asked, given);
+    const request = { of: { receipt, price: amount }, money: null, original_trace: null };
+    return refundOnce(state, request, given);
   }
   // A reversal returns a whole sale, so a different amount means a different sale.
   if (amount !== null && amount !== sale.amount) return notPossible();
   const of = { payment: sale.paid.payment };
-  const asked = { of, money: null, original_trace: sale.trace };
-  const isAgain = stored.mustRepeatRefund(state.stored, asked, given.now);
+  const input = { of, money: null, original_trace: sale.trace };
+  const isAgain = stored.mustRepeatRefund(state.stored, input, given.now);
   if (sale.paid.reversed && !isAgain) return notPossible();
-  return refundOnce(state, asked, given);
+  return refundOnce(state, input, given);
 }
 
 /** Starts a refund, or reports the previous one again if the register does not know its result. */
-function refundOnce(state: Conversation, asked: Starting['asked'], given: Given): Stepped {
-  if (stored.mustRepeatRefund(state.stored, asked, given.now)) {
+function refundOnce(state: Conversation, input: Starting['asked'], given: Given): Stepped {
+  if (stored.mustRepeatRefund(state.stored, input, given.now)) {
     return quiet(reportRefund(state, { ofRepeat: false }));
   }
-  return startRefund(state, { asked, isRejection: false }, given);
+  return startRefund(state, { asked: input, isRejection: false }, given);
 }
 
 function refundSale(
@@ -132,8 +132,8 @@ function refundSale(
   if (receipt === null || money === null) {
     return quiet(ending(state, frames.abort(RESULT.notPossible)));
   }
-  const asked = { of: { receipt, price: null }, money, original_trace: null };
-  return refundOnce(state, asked, given);
+  const input = { of: { receipt, price: null }, money, original_trace: null };
+  return refundOnce(state, input, given);
 }
 
 interface Starting {

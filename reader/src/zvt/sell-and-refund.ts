@@ -277,8 +277,8 @@ export class Sales {
       const back = (Number(last) - target.receipt) % RECEIPT_NUMBERS;
       const number = Number(last) - (back < 0 ? back + RECEIPT_NUMBERS : back);
       if (number < 1) return null;
-      const found = await api.payments(`receipt=${series}-${number}`, signal);
-      return found.data[0] ?? null;
+      const payments = await api.payments(`receipt=${series}-${number}`, signal);
+      return payments.data[0] ?? null;
     }
     return null;
   }

@@ -49,7 +49,7 @@ export interface Closed {
 /** The progress of a result on its way to the register. */
 export type Delivery = 'unsent' | 'sent' | 'acknowledged';
 
-interface Asked {
+interface SaleRequest {
   /** The Idempotency-Key. */
   readonly key: string;
   /** The register's own number of the sale; `null` if it sent none. */
@@ -62,7 +62,7 @@ interface Asked {
   readonly trace: number;
 }
 
-export type Sale = Asked &
+export type Sale = SaleRequest &
   (
     | { readonly status: 'asked' }
     | { readonly status: 'open'; readonly intent: string }
@@ -237,7 +237,12 @@ export function earlierSale(stored: Stored, ask: Ask, now: number): 'same' | Ear
 }
 
 /** Takes the number of a sale that was paid. */
-function withTaken(stored: Stored, { number, attempt }: Asked, paid: Paid, now: number): Stored {
+function withTaken(
+  stored: Stored,
+  { number, attempt }: SaleRequest,
+  paid: Paid,
+  now: number,
+): Stored {
   const others = stored.taken.filter((one) => one.number !== number);
   const followed = others.map((one) => ({ ...one, isFollowed: true }));
   const { at: paid_at, receipt } = paid;
@@ -259,11 +264,11 @@ type NewRefund = Pick<Refund, 'of' | 'money' | 'original_trace'>;
  */
 export function withRefund(
   stored: Stored,
-  asked: NewRefund,
+  input: NewRefund,
   id: string,
 ): Stored & { readonly refund: Refund } {
   const trace = nextTrace(stored);
-  const refund: Refund = { ...asked, status: 'asked', key: `zvt-${id}`, trace };
+  const refund: Refund = { ...input, status: 'asked', key: `zvt-${id}`, trace };
   return { ...stored, trace, refund, last: 'refund' };
 }
 
@@ -299,12 +304,12 @@ export function isSameMoney(one: Money, other: Money): boolean {
 }
 
 /** True if the refund must be reported again, instead of refunding the same money a second time. */
-export function mustRepeatRefund(stored: Stored, asked: NewRefund, now: number): boolean {
+export function mustRepeatRefund(stored: Stored, input: NewRefund, now: number): boolean {
   const { refund } = stored;
   if (refund?.status !== 'done' && refund?.status !== 'refused') return false;
-  if (refund.delivery === 'acknowledged' || !isSameRefund(refund, asked)) return false;
+  if (refund.delivery === 'acknowledged' || !isSameRefund(refund, input)) return false;
   // A sale is reversed only once, even if the register requests it again much later.
-  if ('payment' in asked.of) return refund.status === 'done';
+  if ('payment' in input.of) return refund.status === 'done';
   return now - refund.known_at <= REPEAT_MS;
 }
 
@@ -322,27 +327,27 @@ export function withSaleNews(stored: Stored, news: SaleNews, now: number): Store
   const { sale } = stored;
   if (sale === null || !isUnknownSale(sale)) return stored;
   const { key, number, attempt, amount, currency, trace, asked_at } = sale;
-  const asked: Asked = { key, number, attempt, amount, currency, trace, asked_at };
+  const request: SaleRequest = { key, number, attempt, amount, currency, trace, asked_at };
   const known: Known = { delivery: 'unsent', known_at: now };
   switch (news.status) {
     case 'canceled_before': {
       if (number === null) return stored;
       const next = { attempt: attempt + 1, key: numberedKey(stored, number, attempt + 1) };
-      return { ...stored, sale: { ...asked, ...next, status: 'asked' } };
+      return { ...stored, sale: { ...request, ...next, status: 'asked' } };
     }
     case 'open':
-      return { ...stored, sale: { ...asked, status: 'open', intent: news.intent } };
+      return { ...stored, sale: { ...request, status: 'open', intent: news.intent } };
     case 'paid': {
-      const paid: Sale = { ...asked, ...known, status: 'paid', paid: news.paid };
-      return { ...withTaken(stored, asked, news.paid, now), sale: paid };
+      const paid: Sale = { ...request, ...known, status: 'paid', paid: news.paid };
+      return { ...withTaken(stored, request, news.paid, now), sale: paid };
     }
     case 'paid_before': {
       const code = RESULT.notPossible;
-      const refused: Sale = { ...asked, ...known, status: 'not_paid', code };
-      return { ...withTaken(stored, asked, news.paid, now), sale: refused };
+      const refused: Sale = { ...request, ...known, status: 'not_paid', code };
+      return { ...withTaken(stored, request, news.paid, now), sale: refused };
     }
     case 'not_paid':
-      return { ...stored, sale: { ...asked, ...known, status: 'not_paid', code: news.code } };
+      return { ...stored, sale: { ...request, ...known, status: 'not_paid', code: news.code } };
     default:
       return stored;
   }
@@ -352,21 +357,21 @@ export function withRefundNews(stored: Stored, news: RefundNews, now: number): S
   const { refund } = stored;
   if (refund === null || !isUnknownRefund(refund)) return stored;
   const { key, of, money, trace, original_trace } = refund;
-  const asked = { key, of, money, trace, original_trace };
+  const input = { key, of, money, trace, original_trace };
   const known: Known = { delivery: 'unsent', known_at: now };
   switch (news.status) {
     case 'requested':
-      return refund.status === 'asked' ? { ...stored, refund: { ...asked, ...news } } : stored;
+      return refund.status === 'asked' ? { ...stored, refund: { ...input, ...news } } : stored;
     case 'accepted':
       return refund.status === 'requested'
-        ? { ...stored, refund: { ...asked, request: refund.request, ...news } }
+        ? { ...stored, refund: { ...input, request: refund.request, ...news } }
         : stored;
     case 'done': {
       const sale = news.done.whole ? reversedSale(stored.sale, refund) : stored.sale;
-      return { ...stored, sale, refund: { ...asked, ...known, ...news } };
+      return { ...stored, sale, refund: { ...input, ...known, ...news } };
     }
     case 'refused':
-      return { ...stored, refund: { ...asked, ...known, ...news } };
+      return { ...stored, refund: { ...input, ...known, ...news } };
     default:
       return stored;
   }

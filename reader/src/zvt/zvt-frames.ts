@@ -154,7 +154,7 @@ function tlvSize(data: Uint8Array, at: number): Size | null {
 /** Reads a TLV container and everything inside it. @returns `null` if it is malformed. */
 export function readTlv(data: Uint8Array, depth = 0): readonly Tlv[] | null {
   if (depth > DEEPEST) return null;
-  const found: Tlv[] = [];
+  const items: Tlv[] = [];
   let at = 0;
   while (at < data.length) {
     const first = data[at] ?? 0;
@@ -173,15 +173,15 @@ export function readTlv(data: Uint8Array, depth = 0): readonly Tlv[] | null {
     const size = tlvSize(data, at);
     if (size === null || data.length < size.from + size.length) return null;
     const value = data.subarray(size.from, size.from + size.length);
-    found.push({ tag, value });
+    items.push({ tag, value });
     if ((first & CONSTRUCTED) !== 0) {
       const inner = readTlv(value, depth + 1);
       if (inner === null) return null;
-      found.push(...inner);
+      items.push(...inner);
     }
     at = size.from + size.length;
   }
-  return found;
+  return items;
 }
 
 function tlvLengthBytes(length: number): readonly number[] {
