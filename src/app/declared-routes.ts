@@ -35,7 +35,6 @@ function unconnected(): ApiDeps {
   };
 }
 
-/** Returns the declared routes of every surface. */
 export function declaredRoutes(): SurfaceRoutes {
   const deps = unconnected();
   return createSurfaces(deps, createContext(deps)).routes;

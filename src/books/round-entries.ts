@@ -107,7 +107,6 @@ export class Rounding {
     this.#decimals = decimals;
   }
 
-  /** Returns an entry in USD. */
   inUsd({ amount }: Entry): Rounded {
     const units = roundedDown(amount, this.#decimals);
     this.#atoms += amount;

@@ -40,7 +40,6 @@ export class EventBatch {
     return bytes;
   }
 
-  /** Returns the events after this position. */
   after(position: Place): EventBatch {
     if (!isBefore(this.from, position)) return this;
     return new EventBatch(

@@ -35,7 +35,6 @@ function wake(
   if (deliveries > 0) wakeups.send('deliveries');
 }
 
-/** One batcher per process. */
 const batcherOf = perProcess((ctx: ApiContext) => {
   const { db, wakeups, keys } = ctx;
   const ids = { idKey: keys.id, numbers: numbersOf(ctx) };

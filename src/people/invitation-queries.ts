@@ -21,7 +21,6 @@ export const invitations = table(
 
 export type InvitationRow = Row<typeof invitations>;
 
-/** The account or the organization of an invitation. */
 export type InvitedTo = { readonly accountId: string } | { readonly organizationId: string };
 
 function columnOf(to: InvitedTo): { readonly column: string; readonly id: string } {

@@ -50,7 +50,6 @@ function divide(value: bigint, by: bigint): bigint {
   return (2n * value + by) / (2n * by);
 }
 
-/** Returns a quantity in thousandths. */
 function thousandths(quantity: LineItem['quantity']): bigint {
   const [whole = '', fraction = ''] = String(quantity).split('.');
   return BigInt(whole + fraction.padEnd(QUANTITY_DECIMALS, '0'));

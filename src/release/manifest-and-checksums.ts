@@ -6,7 +6,6 @@ import { pipeline } from 'node:stream/promises';
 
 /** Writes the lists in a release's folder: `manifest.json` and `SHA256SUMS`. */
 
-/** A file of a release. */
 export interface ReleaseFile {
   readonly file: string;
   /** A description of the file for the person who publishes it. */

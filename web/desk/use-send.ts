@@ -11,7 +11,6 @@ export interface Sending {
   readonly isUnknown: boolean;
   /** A problem that belongs to no field of the form. */
   readonly problem: string | null;
-  /** Returns the problem with this field. */
   problemAt(field: string): string | null;
   /**
    * Sends a change. If it needs a fresh second factor, asks for one and sends the change again.

@@ -7,7 +7,6 @@ export interface Split {
   readonly paid: bigint;
   /** Amounts still to be charged. Empty if the cashier enters each amount. */
   readonly parts: readonly bigint[];
-  /** The number of paid parts. */
   readonly paidParts: number;
 }
 

@@ -6,7 +6,6 @@ export interface EmptyStateProps {
   readonly drawing?: ReactNode;
   /** Text that names the missing thing and its benefit. */
   readonly children: ReactNode;
-  /** One action. */
   readonly action?: ReactNode;
 }
 

@@ -23,7 +23,6 @@ export interface NoticeProps {
   readonly children: ReactNode;
 }
 
-/** A notice with an icon. */
 export function Notice({ tone, icon, role, children, ...names }: NoticeProps): ReactNode {
   return (
     <div

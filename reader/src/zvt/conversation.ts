@@ -205,7 +205,6 @@ function mayBegin({ phase, queue }: Conversation): boolean {
   return phase.status === 'ending' && queue.length === 0;
 }
 
-/** Begins a command. */
 function begin(state: Conversation, command: Command, given: Given): Stepped {
   const refusal = refusalOf(state, command, state.peer);
   if (refusal !== null) return { next: state, effects: [{ type: 'send', frame: refusal }] };

@@ -90,7 +90,6 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
   ];
 }
 
-/** Returns all routes of the dashboard API. */
 export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonRoute[] {
   const { settings } = parts;
   return [

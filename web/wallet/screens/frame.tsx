@@ -16,7 +16,6 @@ export interface WalletPage {
   readonly below?: readonly string[];
 }
 
-/** Every page of the wallet. */
 export const PAGES: readonly WalletPage[] = [
   { name: 'wallet.pages.home', path: 'wallet' },
   {
