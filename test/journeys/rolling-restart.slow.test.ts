@@ -67,6 +67,7 @@ async function makeNextRelease(): Promise<string> {
   for (const part of [
     'src',
     'web',
+    'cli',
     'migrations',
     'contracts',
     'docs',

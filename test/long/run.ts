@@ -15,7 +15,8 @@ import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 const TABLE = path.join(import.meta.dirname, '../../bench/long.md');
 const HEADING = `# Long runs
 
-The newest run of each file of \`npm run test:long\`, and of some runs by hand. Earlier rows are in the git history.
+The newest run of each file of \`npm run test:long\`, and of some runs by hand.
+Earlier rows are in the git history.
 All loads are those of a machine with two cores.
 
 | date | file | passed | failed | minutes | measured |
