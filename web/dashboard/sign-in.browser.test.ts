@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { becomesTrue } from '../testing/becomes-true.ts';
 import { DESKTOP, looksToRun, PHONE } from '../testing/browser.ts';
 import { signInAt } from '../testing/desk.ts';
 import { measureFirstLoad } from '../testing/payload.ts';
@@ -107,7 +108,7 @@ test('the font loads at the first click; later pages take it from the cache', as
   // Clicks as a person would before typing. Signing in takes longer than loading the font, except
   // on a busy machine, where the font would wait for the next page.
   await page.getByRole('textbox', { name: 'Email' }).click();
-  await page.waitForFunction(IS_CACHED);
+  await becomesTrue(page, IS_CACHED);
   assert.equal(fonts.length, 1);
   const { email, password } = sandbox.dashboard;
   await page.getByRole('textbox', { name: 'Email' }).fill(email);

@@ -1,6 +1,7 @@
 import type { Locator } from 'playwright-core';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
+import { becomesTrue } from '../testing/becomes-true.ts';
 import { changeAnswers } from '../testing/network-faults.ts';
 import { grantStorage, hasTerms, type OfflineWindow, offlineControls } from '../testing/offline.ts';
 import { LONG_NAME, RIGHT_TO_LEFT_NAME, type Shot } from '../testing/shots.ts';
@@ -343,7 +344,7 @@ async function sellOffline({ till, terminal, sandbox }: Counter): Promise<Offlin
   });
   await page.reload();
   const own = offlineControls(till, terminal);
-  await page.waitForFunction(hasTerms);
+  await becomesTrue(page, hasTerms);
   await own.cut();
   return own;
 }

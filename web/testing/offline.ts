@@ -11,6 +11,7 @@ import {
   writeAnswer,
 } from '../data/offline-request.ts';
 import type { HeldSale } from '../terminal/offline/held-sales.ts';
+import { becomesTrue } from './becomes-true.ts';
 import type { TestDevice, TestWindow } from './browser.ts';
 import type { OwnStage } from './stage.ts';
 import { addTestTerminal, type TestTerminal, type TillWindow, tillOf } from './till.ts';
@@ -85,7 +86,7 @@ export async function startOfflineTill(
   const till = offlineControls(window, terminal);
   await till.amount.waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
-  await page.waitForFunction(hasTerms);
+  await becomesTrue(page, hasTerms);
   return till;
 }
 
@@ -96,14 +97,24 @@ export function hasTerms(): Promise<boolean> {
     opening.onsuccess = () => {
       const database = opening.result;
       const names = [...database.objectStoreNames];
-      if (!names.includes('terms')) return resolve(false);
-      const request = database.transaction('terms').objectStore('terms').get('current');
-      request.onsuccess = () => {
-        database.close();
-        resolve(request.result !== undefined);
-      };
+      const terms = names.includes('terms') ? database.transaction('terms') : null;
+      // Ends after the transaction. An open database would keep the till from upgrading it.
+      database.close();
+      if (terms === null) return resolve(false);
+      const request = terms.objectStore('terms').get('current');
+      request.onsuccess = () => resolve(request.result !== undefined);
     };
   });
+}
+
+/** True if the service worker of the gateway's later build has replaced the till's first one. */
+export async function hasLaterBuild(): Promise<boolean> {
+  const later = (await caches.keys()).find((name) => name.startsWith('terminal later-'));
+  if (later === undefined) return false;
+  const files = await (await caches.open(later)).keys();
+  const { installing, waiting, active } = await navigator.serviceWorker.ready;
+  const isReplaced = installing === null && waiting === null && active?.state === 'activated';
+  return isReplaced && files.length > 0;
 }
 
 /** Returns the controls of a till that may sell offline. */

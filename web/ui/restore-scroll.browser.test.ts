@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { becomesTrue } from '../testing/becomes-true.ts';
 import { DESKTOP } from '../testing/browser.ts';
 import { openSignedIn } from '../testing/signed-in.ts';
 import { sharedStage } from '../testing/stage.ts';
@@ -29,13 +30,12 @@ const SETTLED_MS = 300;
  * because browsers keep the visible content in place.
  */
 function waitUntilSettled(page: Page) {
-  return page.waitForFunction(
-    (ms) =>
-      new Promise((done) => {
-        const before = document.documentElement.scrollHeight;
-        setTimeout(() => done(document.documentElement.scrollHeight === before), ms);
-      }),
-    SETTLED_MS,
+  return becomesTrue(
+    page,
+    `new Promise((done) => {
+      const before = document.documentElement.scrollHeight;
+      setTimeout(() => done(document.documentElement.scrollHeight === before), ${SETTLED_MS});
+    })`,
   );
 }
 

@@ -19,7 +19,7 @@ const PAGES = '../../../web/testing';
 /** Functions that run in a page. Loaded without types, because these tests have no `document`. */
 const { installCamera } = await import(`${PAGES}/filming-camera.ts`);
 const { faultyStorage } = await import(`${PAGES}/faulty-storage.ts`);
-const { hasTerms, signRequest } = await import(`${PAGES}/offline.ts`);
+const { hasLaterBuild, hasTerms, signRequest } = await import(`${PAGES}/offline.ts`);
 
 /** Of the same size as the other code, so that their corners look alike. */
 const FOREIGN = 'https://shop.example.com/menu?table=12&lang=en&code=0123456789abcdef01234567';
@@ -118,6 +118,7 @@ export const TABLET_JOURNEYS: Journeys = {
       await sleep(CHECKED_MS);
       await hands.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`);
       await hands.sees(/There is a new version of the till/);
+      await becomes(hands, `(${hasLaterBuild})()`);
       gateway.cut();
       await hands.click('link', /^Find a sale/);
       await hands.evaluate(cameraScript(`${gateway.url}/receipts/0123456789abcdefghijkl`));
