@@ -70,11 +70,12 @@ const DESK = modules({
     'load-together loaded page-icon short-list sign-in-gate single-task-page use-reads use-send',
   'web/data': 'people-api typed-calls',
   'web/ui': 'empty-drawing history-entry numbers restore-scroll shell',
+  'web/ui/font': 'font',
 });
 
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = modules({
-  'src/core': 'calendar',
+  'src/core': 'calendar size-limited-map',
   'web/dashboard': 'use-merchant',
   'web/dashboard/sessions': 'account-choice',
   'web/dashboard/statistics': 'day-bounds day-presets use-live-refresh',
@@ -119,7 +120,7 @@ const contracts = readContracts(
 const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
 /** Chunks of the first load of the dashboard and the operator console. */
 const LOADED_AT_DESK =
-  /\/(?:query|desk|merchant|shell|empty-state|skip-link|sheet-grip|time|table)-/;
+  /\/(?:choice|desk|empty-state|identicon|merchant|query|quoted-price|sheet-grip|shell|table|time)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 
 /**
@@ -198,10 +199,14 @@ export default defineConfig({
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
             { name: 'price', test: /(web\/ui\/format-price|src\/core\/currency-digits)\.ts$/ },
+            { name: 'identicon', test: /web\/ui\/(address|identicon)\.tsx?$/ },
             { name: 'till', test: TILL },
             { name: 'readers', test: READERS, includeDependenciesRecursively: false },
             // Every app with lists uses all of these libraries.
-            { name: 'query', test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\// },
+            {
+              name: 'query',
+              test: /node_modules\/(@tanstack|wouter|regexparam|mitt)\/|web\/data\/query-client/,
+            },
             { name: 'desk', test: DESK, includeDependenciesRecursively: false },
             { name: 'merchant', test: MERCHANT, includeDependenciesRecursively: false },
             { name: 'wallet-first', test: WALLET, includeDependenciesRecursively: false },
