@@ -75,7 +75,7 @@ const DESK = modules({
 
 /** Modules that most of the merchant's dashboard pages share. */
 const MERCHANT = modules({
-  'src/core': 'calendar size-limited-map',
+  'src/core': 'calendar durations size-limited-map',
   'web/dashboard': 'use-merchant',
   'web/dashboard/sessions': 'account-choice',
   'web/dashboard/statistics': 'day-bounds day-presets use-live-refresh',
