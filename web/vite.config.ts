@@ -120,7 +120,7 @@ const contracts = readContracts(
 const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
 /** Chunks of the first load of the dashboard and the operator console. */
 const LOADED_AT_DESK =
-  /\/(?:choice|desk|empty-state|identicon|merchant|query|quoted-price|sheet-grip|shell|table|time)-/;
+  /\/(choice|desk|empty-state|identicon|merchant|query|quoted-price|sheet-grip|shell|table|time)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 
 /**
