@@ -3,12 +3,18 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
-import { REFUND_FAILURES, type Refund, refunds } from '#refunds/refund.ts';
+import { REFUND_FAILURES, type Refund, type RefundRow, refunds } from '#refunds/refund.ts';
 import type { Earlier } from '#refunds/refund-share.ts';
+
+/** The table's constraints hold that the other columns fit the status. */
+function toRefund(row: RefundRow): Refund {
+  assert(row.status !== 'succeeded' || row.tx_hash !== null, 'a succeeded refund has a tx_hash');
+  return row as Refund;
+}
 
 export async function selectRefund(sql: Sql, tenant: Tenant, id: string): Promise<Refund | null> {
   const row = await refunds.findOwn(sql, tenant, id);
-  return row === undefined ? null : (row as Refund);
+  return row === undefined ? null : toRefund(row);
 }
 
 /** Returns the refund with this reference on the contract, of any account. */
@@ -18,16 +24,17 @@ export async function selectReferencedRefund(
 ): Promise<Refund | null> {
   const values = [filter.livemode, filter.reference];
   const row = await refunds.find(tx, 'where livemode = $1 and reference = $2', values);
-  return row === undefined ? null : (row as Refund);
+  return row === undefined ? null : toRefund(row);
 }
 
 export async function selectRefunds(sql: Sql, ids: readonly string[]): Promise<Refund[]> {
-  return (await refunds.list(sql, 'where id = any($1)', [ids])) as Refund[];
+  return (await refunds.list(sql, 'where id = any($1)', [ids])).map(toRefund);
 }
 
 /** Locks refunds in the order of their IDs. */
 export async function lockRefunds(tx: Tx, ids: readonly string[]): Promise<Refund[]> {
-  return (await refunds.list(tx, 'where id = any($1) order by id for update', [ids])) as Refund[];
+  const rows = await refunds.list(tx, 'where id = any($1) order by id for update', [ids]);
+  return rows.map(toRefund);
 }
 
 /** SQL: the refunds of an intent, which has at most one payment. */
@@ -57,7 +64,7 @@ export async function selectRefundPage(
     indexes: INDEXES,
     ...(paymentIntentId === null ? {} : { found: { sql: OF_INTENT, value: paymentIntentId } }),
   };
-  return selectLocatedPage<Refund>(sql, list, filter.tenant, page);
+  return (await selectLocatedPage<RefundRow>(sql, list, filter.tenant, page)).map(toRefund);
 }
 
 /**

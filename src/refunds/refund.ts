@@ -69,9 +69,10 @@ export type RefundState =
       readonly tx_hash: string | null;
     };
 
-/** The row; the table's constraints hold that its columns fit the status. */
-export type Refund = Readonly<Omit<Row<typeof refunds>, 'status' | 'failure_code' | 'tx_hash'>> &
-  RefundState;
+export type RefundRow = Row<typeof refunds>;
+
+/** The row, with the columns that its status needs. */
+export type Refund = Readonly<Omit<RefundRow, 'status' | 'failure_code' | 'tx_hash'>> & RefundState;
 
 export type PendingRefund = Refund & { readonly status: 'pending' };
 

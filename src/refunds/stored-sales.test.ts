@@ -163,3 +163,15 @@ test('sales that an earlier release stored are read, shown and changed as it did
     assert.equal(await lineNow({ table, row, shown }), text, `${table} ${row.id}`);
   }
 });
+
+test('a succeeded refund without its transaction is a bug, not a refund to show', async () => {
+  const lines = LINES.trimEnd()
+    .split('\n')
+    .map((text) => JSON.parse(text) as Line);
+  const line = present(
+    lines.find(({ table, row }) => table === 'refunds' && row.status === 'succeeded'),
+    'a succeeded refund',
+  );
+  const damaged = { ...line, row: { ...line.row, tx_hash: null } };
+  await assert.rejects(lineNow(damaged), /a succeeded refund has a tx_hash/);
+});
