@@ -240,6 +240,7 @@ const BANS: readonly { readonly pattern: RegExp; readonly instead: string }[] = 
     pattern: /AbortSignal\.any\(/,
     instead: 'a controller with a timer: data/run-within.ts says why',
   },
+  { pattern: /waitForFunction\(\s*async\b/, instead: 'becomesTrue of web/testing/becomes-true.ts' },
 ];
 
 const BANNED_NAMES = /(^|[-/])(utils?|helpers?|common|manager|misc)(\.test)?\.tsx?$/;
