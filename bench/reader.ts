@@ -4,7 +4,7 @@ import { addFactorNow } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
 import { startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
 import { DeviceApi, openKey, readTap, type Wallets } from '../reader/src/index.ts';
-import { applePhone, googlePhone, tag } from '../test/reader/emulated-phones.ts';
+import { applePhone, googlePhone, tag } from '../reader/test/emulated-phones.ts';
 import { addTestTerminal } from '../web/testing/till.ts';
 import { median, percentile, report } from './report.ts';
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url';
  * Files that share processes, each as its own suite with its own `before` and `after`. A process
  * per file would spend two seconds of CPU on imports and JIT warm-up that its neighbors repeat.
  */
-const SHARES = /^(src|web|test\/(api|docs|doors|reader|sdk))\//;
+const SHARES = /^(src|web|test\/(api|docs|doors)|(reader|sdk)\/test)\//;
 /** More files per process save little and leave the last processes running alone. */
 const MOST_IN_ONE = 16;
 /** Fewest processes, so that a short run uses all cores. */
@@ -17,8 +17,8 @@ const LEAST_PROCESSES = 12;
  * others use the CPU.
  */
 const WAITING = [
-  ...['test/faults/', 'contracts/', 'test/reader/', 'test/journeys/', 'src/ops/'],
-  ...['src/settlement/', 'test/cli/', 'test/x402/', 'web/', 'test/'],
+  ...['test/faults/', 'contracts/', 'reader/', 'test/journeys/', 'src/ops/'],
+  ...['src/settlement/', 'cli/', 'x402/', 'web/', 'test/'],
 ];
 /** Exceptions in those folders: they use the CPU. */
 const WORKING = ['test/api/', 'test/doors/', 'test/tidy', 'src/settlement/contract/'];

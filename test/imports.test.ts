@@ -53,7 +53,8 @@ test('a folder may import only folders above it in the table, so there are no cy
 /** Everything that ships: the service, the web apps and the packages. */
 const shipped = all.filter(({ name }) => {
   return (
-    /^(src|web|sdk|cli|x402|reader)\//.test(name) && !/\.test\.tsx?$|^web\/testing\//.test(name)
+    /^(src|web|(sdk|cli|x402|reader)\/src)\//.test(name) &&
+    !/\.test\.tsx?$|^web\/testing\//.test(name)
   );
 });
 const shippedNames = new Set(shipped.map(({ name }) => name));

@@ -24,6 +24,8 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
  * (`*.slow.test.ts`).
  */
 const ROOT = path.join(import.meta.dirname, '..');
+// `npm test -w reader` starts in the package's folder.
+process.chdir(ROOT);
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
   options: {
@@ -39,6 +41,7 @@ const PATTERNS = [
   'contracts/**/*.test.ts',
   'test/**/*.test.ts',
   'web/**/*.test.ts',
+  '{sdk,cli,x402,reader}/test/**/*.test.ts',
 ];
 /** Node's compile cache, without which each test process compiles the sources again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');

@@ -10,7 +10,7 @@ const ROOT = path.join(import.meta.dirname, '..');
 const SHOWN = 20;
 
 export function testsAndSources(): { readonly tests: string[]; readonly sources: string[] } {
-  const all = globSync('{src,testkit,contracts,test,web}/**/*.ts', {
+  const all = globSync('{src,testkit,contracts,test,web,sdk,cli,x402,reader}/**/*.ts', {
     cwd: ROOT,
     exclude: ['**/node_modules/**', 'test/long/**'],
   }).sort();

@@ -50,7 +50,7 @@ async function sources(pattern: string): Promise<Source[]> {
   return files;
 }
 
-const TREES = 'src,testkit,test,bench,{sdk,cli,x402,reader}/src,contracts,web';
+const TREES = 'src,testkit,test,bench,{sdk,cli,x402,reader}/{src,test},contracts,web';
 export const all = await sources(`{${TREES}}/**/*.{ts,tsx}`);
 export const product = all.filter(
   ({ name }) => name.startsWith('src/') && !name.endsWith('.test.ts'),

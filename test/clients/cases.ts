@@ -1,4 +1,4 @@
-import { refusal, type Step } from '../sdk/scripted-api.ts';
+import { refusal, type Step } from '../../sdk/test/scripted-api.ts';
 
 /** The call that a client must make. */
 export type Call = 'create' | 'refund' | 'retrieve' | 'register';

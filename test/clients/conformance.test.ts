@@ -11,7 +11,7 @@ import { ConnectionError, OutcomeUnknownError, Tapline, TaplineError } from 'tap
 import { sign, verify } from 'tapline/webhooks';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { listen } from '#testkit/network/listen.ts';
-import { KEY, type ScriptedApi, startScriptedApi } from '../sdk/scripted-api.ts';
+import { KEY, type ScriptedApi, startScriptedApi } from '../../sdk/test/scripted-api.ts';
 import { CASES, type Call, type Case, INTENT, type Outcome } from './cases.ts';
 
 /** Debian's php-guzzlehttp-guzzle: an independent PSR-18 client. */

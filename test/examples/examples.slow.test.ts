@@ -15,10 +15,10 @@ import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import { readLink, sign } from '#testkit/apis/pay-links.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
+import { runCli, startCli } from '../../cli/test/run-cli.ts';
 import { testUsdcAbi } from '../../contracts/artifacts/TestUSDC.ts';
 import { freePort } from '../../web/testing/free-port.ts';
-import { runCli, startCli } from '../cli/run-cli.ts';
-import { payingFetch } from '../x402/x402-ground.ts';
+import { payingFetch } from '../../x402/test/x402-ground.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
 /** Allows for the next block, one per second, and the webhook that follows it. */

@@ -16,13 +16,13 @@ import { PersonClient } from '#testkit/apis/person-client.ts';
 import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
+import { runCli } from '../../cli/test/run-cli.ts';
 import {
   FIAT_TOKEN_MISSING,
   FIAT_TOKEN_NAME_SLOT,
   fiatTokenPart,
   storedText,
 } from '../../contracts/test/fiat-token.ts';
-import { runCli } from '../cli/run-cli.ts';
 
 /** Runs `npm start` on an external test network with Circle's USDC, for a shop's whole day. */
 

@@ -12,7 +12,7 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/api/fuzz.test.ts', { FUZZ_REQUESTS: '50000' }],
   ['test/api/fuzz-surfaces.slow.test.ts', { FUZZ_REQUESTS: '20000' }],
   ['test/api/pagination.test.ts', { PAGINATION_ROWS: '1000000' }],
-  ['test/reader/read-tap.test.ts', { READER_CONVERSATIONS: '10000' }],
+  ['reader/test/read-tap.test.ts', { READER_CONVERSATIONS: '10000' }],
   ['test/journeys/young-database.test.ts', { YOUNG_ROWS: '100000' }],
   ['src/payments/offline/repeat.test.ts', { MUTATED_RECORDS: '9999' }],
   ['src/payments/races.test.ts', { RACES: '10000' }],

@@ -16,9 +16,9 @@ import {
   signingKey,
   watchReaders,
 } from '../../reader/src/index.ts';
-import { emulatedChip, REAL_CHIPS } from '../reader/emulated-ntag424.ts';
-import { applePhone, bankCard, googlePhone, tag } from '../reader/emulated-phones.ts';
-import { insertCard } from '../reader/virtual-card.ts';
+import { emulatedChip, REAL_CHIPS } from '../../reader/test/emulated-ntag424.ts';
+import { applePhone, bankCard, googlePhone, tag } from '../../reader/test/emulated-phones.ts';
+import { insertCard } from '../../reader/test/virtual-card.ts';
 
 /**
  * The reader on the real PC/SC service, with cards in a virtual reader. Needs Debian's packages

@@ -19,7 +19,7 @@ import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network
 
 const run = promisify(execFile);
 const ROOT = path.join(import.meta.dirname, '../..');
-const JOURNEY = path.join(ROOT, 'test/sdk/run-journey.mjs');
+const JOURNEY = path.join(ROOT, 'sdk/test/run-journey.mjs');
 const SALE = {
   intent: 'succeeded',
   onePayment: true,
@@ -73,7 +73,7 @@ async function configure(): Promise<string> {
   const dist = path.join(await ensurePackages(), 'sdk/dist');
   const files = (await readdir(dist)).filter((name) => name.endsWith('.js'));
   await writeFile(path.join(folder, 'worker.mjs'), WORKER);
-  await cp(path.join(ROOT, 'test/sdk/journey.mjs'), path.join(folder, 'journey.mjs'));
+  await cp(path.join(ROOT, 'sdk/test/journey.mjs'), path.join(folder, 'journey.mjs'));
   await cp(dist, path.join(folder, 'sdk'), { recursive: true });
   const names = ['worker.mjs', 'journey.mjs', ...files.map((file) => `sdk/${file}`)];
   const modules = names.map((name) => `(name = "${name}", esModule = embed "${name}")`);

@@ -11,7 +11,7 @@ import { present } from '#core/assert.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { collectorWithKey, readTap } from '../../reader/src/index.ts';
 import { cryptogramOf } from '../../reader/src/protocols/vas.ts';
-import { googlePhone } from '../reader/emulated-phones.ts';
+import { googlePhone } from '../../reader/test/emulated-phones.ts';
 
 /**
  * An independent implementation as a reference: Google's unmodified sample reader (Apache-2.0)

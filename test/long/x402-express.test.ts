@@ -19,8 +19,8 @@ import {
   HONEST_CODE,
   newContractBuyer,
   nodeOf,
-} from '../x402/undeployed-buyers.ts';
-import { openX402Ground, type X402Ground } from '../x402/x402-ground.ts';
+} from '../../x402/test/undeployed-buyers.ts';
+import { openX402Ground, type X402Ground } from '../../x402/test/x402-ground.ts';
 
 /**
  * A shop with `@x402/express`, on a chain with a block every 12 seconds. Its client signs anew

@@ -242,7 +242,7 @@ const OF_THE_REST: Readonly<Record<string, readonly string[]>> = {
     'src/settlement/network-recovery-queries.test.ts',
     'test/faults/ways.slow.test.ts',
   ],
-  'x402/src/sale-intent.ts': ['test/x402/facilitator.test.ts', 'test/faults/ways.slow.test.ts'],
+  'x402/src/sale-intent.ts': ['x402/test/facilitator.test.ts', 'test/faults/ways.slow.test.ts'],
   'src/recovery/detect-lost-commits.ts': ['src/recovery/detect-lost-commits.test.ts'],
   'src/settlement/ledger-gate.ts': ['src/payments/unsettled.test.ts'],
   'src/settlement/chain/rpc/node-answers.ts': [

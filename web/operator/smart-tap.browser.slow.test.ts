@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
 import { readTap } from '../../reader/src/index.ts';
 import { openTillFeed, type TillFeed } from '../../reader/src/serve-browser-till.ts';
-import { googlePhone } from '../../test/reader/emulated-phones.ts';
+import { googlePhone } from '../../reader/test/emulated-phones.ts';
 import { DESKTOP, PHONE } from '../testing/browser.ts';
 import { openSignedIn } from '../testing/signed-in.ts';
 import { signInAsStaff } from '../testing/staff.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readTap, writeCard } from '../../reader/src/index.ts';
-import { emulatedChip, MAKER_KEY } from '../../test/reader/emulated-ntag424.ts';
+import { emulatedChip, MAKER_KEY } from '../../reader/test/emulated-ntag424.ts';
 import { PHONE } from '../testing/browser.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
