@@ -65,7 +65,7 @@ export function addCellPeopleRoutes(
   });
 }
 
-/** Queries every other cell for its waiting work. The result includes cells that do not respond. */
+/** The result includes cells that do not respond. */
 export async function waitingOfOthers(cells: CellSettings): Promise<OtherCell[]> {
   const answers = await askOthers(cells, { path: '/waiting', body: {} });
   const said = new Map(answers.map((answer) => [answer.cell, answer.said]));

@@ -14,10 +14,6 @@ export const SignInSchema = Type.Object({
 type AskedSignIn = Static<typeof SignInSchema>;
 const WhereSchema = Type.Object({ url: Type.String() });
 
-/**
- * Returns a function that tries credentials at the other cells. It returns the address of the cell
- * that accepts them; `null` if none does.
- */
 export function signInElsewhere(cells: CellSettings): SignInElsewhere {
   return async ({ realm, email, password, visit: { address, userAgent } }) => {
     const body: AskedSignIn = { realm, email, password, address, user_agent: userAgent };

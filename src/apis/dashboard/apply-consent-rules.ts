@@ -52,10 +52,7 @@ function listenerOf(people: PeopleDeps, route: PersonRoute, request: Request) {
   return route.settings === undefined ? null : settingsHeard(route.settings, request);
 }
 
-/**
- * Logs that a person has read something. Awaited before the response is sent, so that no read stays
- * unlogged.
- */
+/** Awaited before the response is sent, so that no read stays unlogged. */
 function recordReading(people: PeopleDeps, request: Request, action: string): Promise<void> {
   const { caller, params, query, requestId, now } = request;
   const { account } = params;

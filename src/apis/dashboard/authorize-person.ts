@@ -53,7 +53,6 @@ export interface PersonCaller
    * if they get no mail.
    */
   readonly onEntry: EntryListener | null;
-  /** The ID of the last event that the browser's EventSource received; `null` if none. */
   readonly lastEventId: string | null;
 }
 
@@ -70,10 +69,7 @@ export interface SurfaceSettings {
   readonly elsewhere?: SignInElsewhere;
 }
 
-/**
- * Tries credentials at other cells.
- * @returns the address of the cell that accepts them; `null` if none does.
- */
+/** @returns the address of the cell that accepts them; `null` if none does. */
 export type SignInElsewhere = (input: SignInInput) => Promise<string | null>;
 
 export const ROOTS: Record<Realm, string> = {
@@ -163,10 +159,7 @@ function crossSite(): Refusal {
   );
 }
 
-/**
- * True if the request comes from another site. All browsers send `Origin` with forms, so a request
- * without it is not another site's form.
- */
+/** All browsers send `Origin` with forms, so a request without it is not another site's form. */
 function comesFromElsewhere(settings: SurfaceSettings, request: Credentials): boolean {
   const site = header(request, 'sec-fetch-site');
   if (site !== undefined && site !== 'same-origin' && site !== 'none') return true;

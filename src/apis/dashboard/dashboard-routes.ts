@@ -46,14 +46,12 @@ import { undeliveredRoute } from '#apis/dashboard/webhooks/undelivered-routes.ts
 import type { AnyRoute, Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** The dependencies of the dashboard's routes besides the process context. */
 interface DashboardParts {
   readonly settings: SurfaceSettings;
   /** The routes of the merchant API; the dashboard uses their handlers. */
   readonly merchantRoutes: readonly AnyRoute<MerchantCaller>[];
 }
 
-/** Returns all routes below one account. */
 function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): PersonRoute[] {
   return [
     ...accountRoutes(ctx),
@@ -106,7 +104,6 @@ export function dashboardRoutes(ctx: ApiContext, parts: DashboardParts): PersonR
   ].map(endingWithRole(ctx));
 }
 
-/** Creates `/api/dashboard/v1`, for the merchants' people. */
 export function dashboardSurface(ctx: ApiContext, parts: DashboardParts): Surface {
   return personSurface(parts.settings, dashboardRoutes(ctx, parts));
 }

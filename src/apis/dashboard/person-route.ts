@@ -15,7 +15,6 @@ export const ORGANIZATION = '/organizations/{org}';
 export const ORGANIZATION_MODE = '/organizations/{org}/{mode}';
 export const MODE = '/accounts/{account}/{mode}';
 
-/** A route that people call from a browser. The next type is the request that its handler gets. */
 export type PersonRoute = AnyRoute<PersonCaller>;
 export type PersonRequest<Q = unknown, B = unknown> = Handled<PersonCaller, Q, B>;
 
@@ -88,7 +87,6 @@ function accessErrors(access: Access): readonly ErrorCode[] {
   return [...signedIn, 'second_factor_required', 'resource_missing', 'role_missing'];
 }
 
-/** Declares a route of the dashboard API or the operator API, with the access that it requires. */
 export function personRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,
@@ -145,7 +143,6 @@ export function changeBy({ caller, params, requestId, now }: Change) {
   return { ...object, actor: actorOf(caller, requestId), now };
 }
 
-/** Records a person's change of an object that the account has in this mode. */
 export function recordChange(tx: Tx, request: Change, change: TenantChange): Promise<void> {
   return recordTenantChange(tx, changeBy(request), change);
 }

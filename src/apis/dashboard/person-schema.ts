@@ -19,7 +19,6 @@ export const RoleField = oneOf(ROLES, 'cashier, viewer, member, admin or owner.'
 export const KYB_STATUSES = ['none', 'pending', 'approved', 'rejected'] as const;
 export const EmailOut = Type.String({ maxLength: 254, description: 'An email address.' });
 
-/** Returns the schema of a name that a person entered, for responses. */
 export function nameOut(description: string) {
   return Type.String({ maxLength: 500, description });
 }

@@ -26,8 +26,8 @@ export interface PeopleSettings {
 const PASSKEY_NAME = 'Tapline';
 
 /**
- * Returns the settings of one realm's people. Passkeys belong to the domain of the public URL, or
- * otherwise to `localhost`: browsers allow no passkeys for an IP address.
+ * Passkeys belong to the domain of the public URL, or otherwise to `localhost`: browsers allow no
+ * passkeys for an IP address.
  */
 export function surfaceSettings(settings: PeopleSettings, realm: Realm): SurfaceSettings {
   const { db, wakeups, secretKey, publicUrl, port } = settings;

@@ -14,7 +14,6 @@ import { assert } from '#core/assert.ts';
 import type { AnyRoute, Surface } from '#http/route.ts';
 import { redactOwn } from '#observability/redact.ts';
 
-/** Request fields in which people write free text for other people. */
 const FREE_TEXTS = ['reason', 'note'] as const;
 
 /** Matches paths in one mode of an account or organization. */

@@ -26,7 +26,6 @@ const WaitsForSchema = nullable(
   ),
 );
 
-/** The payment intent as terminals see it. */
 export const DeviceIntentSchema = Type.Object(
   { ...PaymentIntentSchema.properties, payment_url: PaymentUrl, waits_for: WaitsForSchema },
   { title: 'PaymentIntent', description: 'A request to be paid once, and its progress.' },

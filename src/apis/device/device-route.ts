@@ -16,7 +16,7 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Om
   Repeated &
   Partial<Pick<Route, 'errors'>>;
 
-/** Declares a route of the terminal protocol. By default, it ignores idempotency keys. */
+/** By default, it ignores idempotency keys. */
 export function deviceRoute<
   Q extends TSchema | undefined = undefined,
   B extends TSchema | undefined = undefined,

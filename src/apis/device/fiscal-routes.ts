@@ -90,10 +90,7 @@ export function listFiscalRoute({ db }: ApiContext) {
   });
 }
 
-/**
- * Checks the size of a signer's answer. The same limit applies to answers to tills and to the
- * service.
- */
+/** The same limit applies to answers to tills and to the service. */
 function checkSize(signed: { readonly signature: string; readonly text: string | null }) {
   if (Buffer.byteLength(JSON.stringify(signed)) <= MAX_BODY_BYTES) return null;
   return refuse('parameter_invalid', "The signer's response is longer than 16 KiB.", 'signature');

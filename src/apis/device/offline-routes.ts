@@ -62,10 +62,7 @@ export async function readOffline(
   return { offline, offline_terms: offline === null ? null : await readTerms(ctx, merchant) };
 }
 
-/**
- * Reads the terms that wallets sign.
- * @returns `null` if no node responds; the till then keeps the terms that it has.
- */
+/** @returns `null` if no node responds; the till then keeps the terms that it has. */
 async function readTerms({ db, chains, clock }: ApiContext, merchant: MerchantAccount) {
   const { tenant, merchantNumber } = merchant;
   const chain = chains.find(({ config }) => config.livemode === tenant.livemode);

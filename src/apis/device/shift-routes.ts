@@ -104,7 +104,6 @@ function endShiftRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes with which cashiers start, hand over and end a shift at a till. */
 export function shiftRoutes(ctx: ApiContext): DeviceRoute[] {
   return [listCashiersRoute(ctx), startShiftRoute(ctx), endShiftRoute(ctx)];
 }

@@ -39,7 +39,6 @@ const responses = {
   },
 };
 
-/** Renders the terminal for its own device. */
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const { merchant } = caller;

@@ -114,7 +114,6 @@ async function worthOf(db: Sql, accountId: string, available: bigint, now: Date)
   return { currency, amount, rate, quoted_at: quotedAt.toISOString(), source: row?.source ?? '' };
 }
 
-/** Returns the route that reads the balance from the chain's newest block. */
 export function balanceRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller>({
     method: 'GET',

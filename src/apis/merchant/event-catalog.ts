@@ -4,7 +4,6 @@ import { DATA, eventFields } from '#apis/merchant/event-schema.ts';
 import { EVENT_TYPES, type EventType } from '#events/event-types.ts';
 import { CURRENT_API_VERSION } from '#events/event-versions.ts';
 
-/** The schema of a resource as the API shows it, and an example that matches it. */
 export interface ObjectDeclaration {
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
@@ -29,7 +28,6 @@ export interface EventObjects {
 
 interface TypeDeclaration {
   readonly object: keyof EventObjects;
-  /** States when the event is sent. */
   readonly when: string;
   /** True if the event carries `previous_attributes`. */
   readonly changes?: true;
@@ -129,7 +127,6 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
 export interface CatalogEntry {
   readonly type: EventType;
   readonly when: string;
-  /** Schema of the delivered event as a whole. */
   readonly schema: TSchema;
   readonly example: { readonly [key: string]: unknown };
 }
@@ -185,9 +182,6 @@ function entryOf(type: EventType, objects: EventObjects): CatalogEntry {
   };
 }
 
-/**
- * Returns every event type with its schema and an example, for `webhooks` in the OpenAPI document.
- */
 export function eventCatalog(objects: EventObjects): readonly CatalogEntry[] {
   return EVENT_TYPES.map((type) => entryOf(type, objects));
 }

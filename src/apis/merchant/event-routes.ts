@@ -68,7 +68,6 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the merchant API's routes that list and retrieve events. */
 export function eventRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listRoute(ctx), retrieveRoute(ctx)];
 }

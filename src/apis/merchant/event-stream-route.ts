@@ -29,10 +29,7 @@ interface Wanted {
   readonly now: Date;
 }
 
-/**
- * Returns the position after which the stream begins. `null` means now; `undefined` means that
- * there is no event with this ID.
- */
+/** `null` means now; `undefined` means that there is no event with this ID. */
 async function placeAfter(db: Database, { tenant, id, now }: Wanted) {
   if (id === null) return null;
   if (id === START) return { created: retainedSince(now), position: 0n };

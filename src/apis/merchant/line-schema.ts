@@ -44,7 +44,6 @@ export const TaxRateOut = Type.Integer({
   examples: [700],
 });
 
-/** Maximum length of a tax rate's name. */
 export const MAX_TAX_NAME = 100;
 
 export const TaxRateInput = Type.Unsafe<number | string>({
@@ -88,7 +87,6 @@ const LineInput = Type.Object(
   { additionalProperties: false, description: 'A line of the sale.' },
 );
 
-/** Fields for lines, in the body of a request that creates an intent. */
 export const lineFields = {
   line_items: Type.Optional(
     nullable(
@@ -141,7 +139,6 @@ export const Discount = Type.Integer({
   examples: [0],
 });
 
-/** Returns the lines in the body of a request that creates an intent; `null` if it has none. */
 export function askedLines(body: {
   readonly line_items?: readonly AskedLine[] | null;
   readonly discount?: number;

@@ -59,10 +59,6 @@ export function payoutsView({ count, amount }: PaidOut) {
 /** Columns of the file that only its last rows fill. */
 export const LINE_COLUMNS = ['currency', 'tax_rate', 'net', 'tax', 'gross', 'discounts', 'payouts'];
 
-/**
- * Returns the file's last rows: one per tax rate, one per currency with discounts, and one for
- * payouts.
- */
 export function lineRows(sold: readonly SoldLines[], paidOut: PaidOut) {
   const taxes = sumTaxes(sold).map(({ rate, ...sums }) => {
     return { label: 'Tax', tax_rate: rate, ...sums };

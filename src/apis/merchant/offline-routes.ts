@@ -73,7 +73,6 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the merchant API's routes that list and retrieve sales accepted offline. */
 export function offlinePaymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listRoute(ctx), retrieveRoute(ctx)];
 }

@@ -53,7 +53,6 @@ const Authorization = Type.Object(
   },
 );
 
-/** Schema of a sale as a till stores and forwards it. */
 export const OfflineRecordSchema = Type.Object(
   {
     authorization: Authorization,
@@ -107,7 +106,7 @@ function isWritable(time: Date): boolean {
   return time.getUTCFullYear() >= FIRST_YEAR && time.getUTCFullYear() <= LAST_YEAR;
 }
 
-/** Returns the sales in a request's body. Refuses invalid times. */
+/** Refuses invalid times. */
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
@@ -217,7 +216,6 @@ export const OFFLINE_PAYMENT_EXAMPLE = {
 const limit = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ minimum: 1, maximum, description });
 
-/** Schema of the limits that the merchant has set for a till's offline sales. */
 export const OfflineLimitsSchema = Type.Object(
   {
     per_payment: limit('The highest sum of one sale, in USDC atoms.'),
@@ -235,7 +233,6 @@ export const OfflineLimitsSchema = Type.Object(
 
 const Rate = Type.Integer({ minimum: 0, description: 'Basis points.' });
 
-/** Schema of the data that a till needs in order to sell offline. */
 export const OfflineTermsSchema = Type.Object(
   {
     chain_id: Type.Integer({ description: 'The id of the chain.' }),

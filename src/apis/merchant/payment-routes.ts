@@ -83,7 +83,6 @@ function retrievePaymentRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes for payment intents and payments in the merchant API. */
 export function paymentRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
     createRoute(ctx),

@@ -96,7 +96,6 @@ export const Tipping = Type.Object(
   },
 );
 
-/** Schema of the tip that the customer adds to the sale. */
 export const TipAmount = Type.Integer({
   minimum: 0,
   maximum: MAX_AMOUNT,
@@ -158,7 +157,6 @@ export const PaymentIntentSchema = Type.Object(
 const fee = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
 
-/** Schema of the receipt number of a sale or refund. */
 export const ReceiptNumber = Type.String({
   pattern: '^[2-9A-Z]{5}-[1-9][0-9]*$',
   description:

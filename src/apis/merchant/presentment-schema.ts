@@ -11,7 +11,6 @@ const PresentmentCurrency = Type.String({
   examples: ['eur'],
 });
 
-/** Schema of a price in the shop's currency, which the service converts to atoms. */
 const PresentmentInput = Type.Object(
   {
     currency: PresentmentCurrency,
@@ -45,7 +44,6 @@ export const priceFields = {
   ...lineFields,
 };
 
-/** The fields of a price's quote, as responses show it. */
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({
@@ -80,7 +78,6 @@ export const Presentment = nullable(
   Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),
 );
 
-/** Schema of the price that was paid, including the tip. */
 export const PaidPresentment = nullable(
   Type.Object(
     {
@@ -103,7 +100,6 @@ export const CREATE_ERRORS = [
   'rates_unavailable',
 ] as const;
 
-/** Returns the lines and the price in the body of a request that creates an intent. */
 export function askedSale(
   body: Parameters<typeof askedPrice>[0] & Parameters<typeof askedLines>[0],
 ): Pick<NewIntent, 'amount' | 'lines'> | Refusal {
@@ -113,7 +109,6 @@ export function askedSale(
   return isRefusal(lines) ? lines : { amount, lines };
 }
 
-/** Returns the price in a request's body: `amount`, or `presentment`. */
 function askedPrice(body: {
   readonly amount?: number;
   readonly presentment?: AskedPresentment | null;

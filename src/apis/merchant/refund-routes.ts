@@ -123,7 +123,6 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the merchant API's routes that make, list and retrieve refunds. */
 export function refundRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [createRoute(ctx), listRoute(ctx), retrieveRoute(ctx)];
 }

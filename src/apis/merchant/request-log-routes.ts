@@ -18,7 +18,6 @@ import {
 import type { ApiContext } from '#payments/api-context.ts';
 import { type RequestRow, selectRequests } from '#request-log/request-log-queries.ts';
 
-/** Schema fields of a logged request, which the API and the dashboard share. */
 export const requestFields = {
   id: idOf('req_', 'request'),
   created: Timestamp,
@@ -65,9 +64,8 @@ function dateOf(given: string | undefined): Date | null {
 }
 
 /**
- * Returns the route that lists logged requests. In the merchant API, it lists only the calls of the
- * merchant's servers. The actions of the shop's people, and their addresses, are shown only in the
- * dashboard.
+ * In the merchant API, it lists only the calls of the merchant's servers. The actions of the shop's
+ * people, and their addresses, are shown only in the dashboard.
  */
 export function requestLogRoute(ctx: ApiContext): AnyRoute<MerchantCaller> {
   return defineRoute<MerchantCaller, typeof RequestLogQuery>({

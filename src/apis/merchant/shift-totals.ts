@@ -33,8 +33,6 @@ import {
   type TotalsRow,
 } from '#payments/shift-totals-queries.ts';
 
-/** This file computes the end-of-shift totals for terminals and the dashboard. */
-
 const COLUMNS = ['terminal', 'label', 'cashier', ...Object.keys(figures), ...LINE_COLUMNS];
 
 const NOTHING = {
@@ -120,7 +118,6 @@ function ofTerminal(one: TerminalTotals, other: TerminalTotals): boolean {
   return one.terminal_id === other.terminal_id;
 }
 
-/** Merges each cashier's rows of different currencies into one. */
 function byCashier(rows: readonly TotalsRow[]): CashierTotals[] {
   const cashiers = rows.map((row): CashierTotals => {
     const { currency, priced_sales: sales, priced_tips: tips, priced_refunded: refunded } = row;
@@ -180,7 +177,6 @@ function answerFile(rows: readonly { readonly [column: string]: Json }[], name: 
   };
 }
 
-/** Returns the sums of all these rows, as the API shows them. */
 export function sumTotals(rows: readonly TotalsRow[]) {
   return answerView(byCashier(rows).reduce<Figures>(addFigures, NOTHING));
 }
@@ -238,7 +234,6 @@ interface TotalsRequest {
 /** Maximum length of a shift. It limits the rows to read if a cashier forgets to end the shift. */
 const LONGEST_SHIFT_MS = 31 * DAY_MS;
 
-/** The first and last day of a period, and the instants between which its rows are. */
 interface Span extends DayBounds {
   readonly from: string;
   readonly to: string;
@@ -269,7 +264,6 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   return { from, to, since, until, isShift: true };
 }
 
-/** Returns the period of the requested days or shift. */
 function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;

@@ -57,7 +57,6 @@ function retrieveTerminalRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the merchant API's routes that list and retrieve terminals. */
 export function terminalRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [listTerminalsRoute(ctx), retrieveTerminalRoute(ctx)];
 }

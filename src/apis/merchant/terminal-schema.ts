@@ -77,7 +77,6 @@ export const SHIFT_EXAMPLE = {
   ended_at: null,
 } as const;
 
-/** Schema of the terminal as its own device sees it. */
 export const DeviceSchema = Type.Object(
   {
     ...terminalFields,
@@ -217,10 +216,7 @@ export const CashierIntentBody = Type.Object({
   tipping: Type.Optional(nullable(Tipping)),
 });
 
-/**
- * Schema of the credential that a terminal has read. It checks only the form; the tap looks the
- * credential up.
- */
+/** It checks only the form; the tap looks the credential up. */
 export const TappedCredential = Type.Object(
   {
     type: oneOf(

@@ -2,8 +2,6 @@ import Type from 'typebox';
 import { OfflineFiguresSchema } from '#apis/merchant/offline-schema.ts';
 import { AtomsOut, commonFields, Day, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
 
-/** This file has the schemas of end-of-shift totals for terminals and the dashboard. */
-
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
 export const figures = {

@@ -60,8 +60,7 @@ function listRoute(ctx: ApiContext) {
   });
 }
 
-// Returns the route that creates endpoints. It ignores idempotency keys, because a stored response
-// would keep the secret readable.
+// It ignores idempotency keys, because a stored response would keep the secret readable.
 function createRoute(ctx: ApiContext) {
   return defineRoute<MerchantCaller, undefined, typeof CreateEndpointBody>({
     method: 'POST',
@@ -107,10 +106,7 @@ function retrieveRoute(ctx: ApiContext) {
   });
 }
 
-/**
- * Returns the endpoint to create from a request's body. The dashboard also uses this function,
- * because its body has the same fields.
- */
+/** The dashboard also uses this function, because its body has the same fields. */
 export function newEndpointOf(
   body: Static<typeof CreateEndpointBody>,
   apiVersion: string,
@@ -119,10 +115,7 @@ export function newEndpointOf(
   return { url, enabledEvents, description, apiVersion };
 }
 
-/**
- * Returns the changes in an update request's body. The dashboard also uses this function, because
- * its body has the same fields.
- */
+/** The dashboard also uses this function, because its body has the same fields. */
 export function changeOf(body: Static<typeof UpdateEndpointBody>): ChangeEndpoint {
   return {
     ...(body.url === undefined ? {} : { url: body.url }),
@@ -207,7 +200,6 @@ function rotateRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the merchant API's routes for webhook endpoints and deliveries. */
 export function webhookRoutes(ctx: ApiContext): AnyRoute<MerchantCaller>[] {
   return [
     listRoute(ctx),

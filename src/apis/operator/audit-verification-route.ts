@@ -31,7 +31,6 @@ const Verification = Type.Object(
   { description: 'The result of checking the entries that were read.' },
 );
 
-/** Returns the route that reads a part of an audit log and recomputes its hashes. */
 export function auditVerificationRoute({ db }: ApiContext) {
   return personRoute<typeof Query>({
     method: 'GET',

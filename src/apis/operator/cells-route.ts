@@ -7,7 +7,6 @@ import { answerWith } from '#core/answer.ts';
 import { nullable, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Schema of the work that waits for staff in one cell. */
 export const WaitingSchema = Type.Object(
   {
     alarms: Type.Integer({ description: 'Open alarms of both modes.' }),
@@ -25,7 +24,7 @@ const CellSchema = Type.Object({
   waiting: nullable(WaitingSchema),
 });
 
-/** Declares the route that lists the network's cells. The list is the same in every cell. */
+/** The list is the same in every cell. */
 export function cellsRoute({ db }: ApiContext, { cells }: OperatorParts): PersonRoute {
   return personRoute({
     method: 'GET',

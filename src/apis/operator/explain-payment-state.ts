@@ -3,7 +3,7 @@ import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Refund } from '#refunds/refund.ts';
 import type { UnsettledReason } from '#settlement/network-readiness.ts';
 
-/** Codes of findings that explain a payment's state. The console has a text for each code. */
+/** The console has a text for each code. */
 export const FINDINGS = [
   'account_disabled',
   'declined',

@@ -76,7 +76,6 @@ function differenceRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that mark alarms and differences as reviewed. */
 export function reviewedRoutes(ctx: ApiContext): PersonRoute[] {
   return [alarmRoute(ctx), differenceRoute(ctx)];
 }

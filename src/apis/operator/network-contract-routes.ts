@@ -211,7 +211,6 @@ function contractsRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that show the state of each network and of its contracts. */
 export function networkRoutes(ctx: ApiContext): PersonRoute[] {
   return [recoveriesRoute(ctx), contractsRoute(ctx)];
 }

@@ -48,10 +48,7 @@ function ruleView(livemode: boolean, rule: OfflineRule) {
   return { network: networkOf(livemode), ...shown(rule) };
 }
 
-/**
- * Sets the operator's rule for offline sales on a network. The merchants' own limits stay stored
- * and apply again once the rule is lifted.
- */
+/** The merchants' own limits stay stored and apply again once the rule is lifted. */
 async function setOfflineRule(
   tx: Tx,
   ref: { readonly livemode: boolean; readonly actor: Actor; readonly now: Date },
@@ -122,7 +119,6 @@ function replaceRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes for the operator's rule about sales that tills accept offline. */
 export function offlineRuleRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), replaceRoute(ctx)];
 }

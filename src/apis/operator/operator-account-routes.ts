@@ -140,7 +140,6 @@ function statusRoute(
   });
 }
 
-/** Declares the routes with which staff read and change accounts. */
 export function operatorAccountRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     searchRoute(ctx),

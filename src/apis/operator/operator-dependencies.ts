@@ -2,7 +2,6 @@ import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import type { WaitingRow } from '#apis/operator/operator-queries.ts';
 import type { Json } from '#core/canonical-json.ts';
 
-/** Another cell's number, the URL of its console, and the work that waits there. */
 export interface OtherCell {
   readonly cell: number;
   readonly console_url: string | null;
@@ -10,14 +9,12 @@ export interface OtherCell {
   readonly waiting: WaitingRow | null;
 }
 
-/** The dependencies of the operator routes besides the process context. */
 export interface OperatorParts {
   readonly settings: SurfaceSettings;
   /** Returns the configuration that this process has read, with secrets masked. */
   readonly configuration: () => { readonly [key: string]: Json };
   /** Requests to the other cells; undefined in a network of one cell. */
   readonly cells?: {
-    /** Searches the other cells for this text, and returns the results. */
     readonly search: (text: string) => Promise<object[]>;
     /** Returns the work that waits in each of the other cells. */
     readonly others: () => Promise<OtherCell[]>;

@@ -216,7 +216,6 @@ function decideNameRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes with which staff verify businesses and their names. */
 export function operatorKybRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     queueRoute(ctx),

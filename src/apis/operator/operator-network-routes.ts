@@ -47,7 +47,6 @@ function auditRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
   });
 }
 
-/** Declares the routes that show staff the state of the network. */
 export function operatorNetworkRoutes(ctx: ApiContext, parts: OperatorParts): PersonRoute[] {
   return [
     ...operatorPayerRoutes(ctx),

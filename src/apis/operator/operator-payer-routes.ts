@@ -74,7 +74,6 @@ function blockRoute(ctx: ApiContext, verb: 'block' | 'unblock') {
   });
 }
 
-/** Returns the routes with which staff find and block payers. */
 export function operatorPayerRoutes(ctx: ApiContext): PersonRoute[] {
   return [payersRoute(ctx), blockRoute(ctx, 'block'), blockRoute(ctx, 'unblock')];
 }

@@ -10,7 +10,6 @@ const FOUND = accounts.pick(['id', 'name', 'status', 'kyb_status', 'created']);
 
 export type FoundAccountRow = Row<typeof FOUND>;
 
-/** Finds accounts by ID, by a member's email address, or by the start of the name; newest first. */
 export async function searchAccounts(
   sql: Sql,
   filter: { readonly text: string | null; readonly before: string | null; readonly limit: number },

@@ -14,7 +14,6 @@ import { supportSearchRoute } from '#apis/operator/support-search-routes.ts';
 import type { Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Declares all routes of the operator API. */
 export function operatorRoutes(ctx: ApiContext, parts: OperatorParts): PersonRoute[] {
   const { settings } = parts;
   return [
@@ -31,7 +30,6 @@ export function operatorRoutes(ctx: ApiContext, parts: OperatorParts): PersonRou
   ];
 }
 
-/** Declares `/api/operator/v1`, for staff with a verified second factor. */
 export function operatorSurface(ctx: ApiContext, parts: OperatorParts): Surface {
   return personSurface(parts.settings, operatorRoutes(ctx, parts));
 }

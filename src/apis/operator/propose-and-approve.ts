@@ -33,7 +33,6 @@ const OPEN_MS = 3 * DAY_MS;
  */
 const ALONE_AFTER_MS = 7 * DAY_MS;
 
-/** The operator who acts, the time, and the dependencies for carrying out a change. */
 export interface By {
   readonly userId: string;
   readonly actor: Actor;

@@ -51,7 +51,6 @@ export async function selectQueueEntries(sql: Sql, queue: QueueName): Promise<Qu
   return sql.query(STATEMENTS[queue], [OLDEST]);
 }
 
-/** Returns jobs of one kind and status on one chain, the oldest first. */
 export async function selectWaitingRequests(
   sql: Sql,
   filter: {

@@ -71,7 +71,6 @@ function requestsRoute({ db }: ApiContext) {
   });
 }
 
-/** Declares the routes that list the entries of queues. */
 export function queueRoutes(ctx: ApiContext): PersonRoute[] {
   return [entriesRoute(ctx), requestsRoute(ctx)];
 }

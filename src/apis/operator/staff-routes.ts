@@ -138,7 +138,6 @@ function roleRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that list staff, disable them and change their roles. */
 export function staffRoutes(ctx: ApiContext): PersonRoute[] {
   return [operatorsRoute(ctx), disableRoute(ctx), roleRoute(ctx)];
 }

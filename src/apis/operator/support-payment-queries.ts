@@ -13,7 +13,6 @@ export async function selectIntentOwner(
   return rows[0];
 }
 
-/** Returns when this person last gave a reason to read the object, from the account's audit log. */
 export async function selectLastLook(
   sql: Sql,
   look: {
@@ -58,7 +57,6 @@ export interface ChainRequestRow {
   }[];
 }
 
-/** Returns the jobs of an intent and of its refunds, with sender, nonce and signed transactions. */
 export async function selectChainRequests(
   sql: Sql,
   filter: {

@@ -159,7 +159,6 @@ function blockedOf(rows: readonly ChainRequestRow[]): SupportFacts['blocked'] {
   );
 }
 
-/** Returns everything about a payment, and the reasons for its state. */
 export async function readSupportView(
   ctx: ApiContext,
   input: {

@@ -80,7 +80,6 @@ export function selectIntentsOfPayer(sql: Sql, payerId: string): Promise<string[
   );
 }
 
-/** Finds accounts by ID, by a terminal's ID, or by the email address of one of their people. */
 export async function selectAccountIds(sql: Sql, text: string): Promise<string[]> {
   return idsOf(
     sql,

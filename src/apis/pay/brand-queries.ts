@@ -1,8 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
-/** The style and language in which a merchant's pages appear. */
 export interface MerchantLook {
-  /** CSS, see `brandStyles`; `null` if the merchant has neither logo nor color. */
   readonly style: string | null;
   /** The language; `null` if the merchant has not chosen one. */
   readonly language: string | null;

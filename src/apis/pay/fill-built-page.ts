@@ -4,7 +4,6 @@ export interface FinishedPage {
   readonly body: string;
 }
 
-/** Inserts a title and content into the built page `html`, which has its styles and script. */
 export function fillPage(html: string, { title, body }: FinishedPage): string {
   return html
     .replace(/<title>[^<]*<\/title>/, () => `<title>${title}</title>`)

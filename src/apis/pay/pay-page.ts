@@ -12,9 +12,6 @@ import { intentOfToken } from '#payments/pay-link.ts';
  */
 const LIMIT = { requests: 240, seconds: 60 };
 
-/**
- * Serves the page of a pay link, with the merchant's logo and color, in the merchant's language.
- */
 export function createPayGate({ db, keys }: ApiContext) {
   const limiter = memoryRateLimiter(LIMIT);
   return async (request: FastifyRequest, _reply: FastifyReply, pageFor: PageFor) => {

@@ -16,7 +16,6 @@ export function headlineOf(atoms: number, { locale }: Writer): string {
   return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
 }
 
-/** Returns a line with a sum in the shop's currency, and below it the sum in USDC. */
 function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
   return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
 }

@@ -61,10 +61,7 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
   });
 }
 
-/**
- * Renders the sale on a receipt. Lines and taxes are in minor units of its currency, otherwise in
- * atoms.
- */
+/** Lines and taxes are in minor units of its currency, otherwise in atoms. */
 function renderSale({ payment }: Receipt) {
   const { presentment, amount, tip, lines } = payment;
   return {
@@ -123,7 +120,6 @@ function renderReceipt(
   };
 }
 
-/** Reads the receipt with this token; `null` if there is none. */
 export async function readReceipt(
   { db, pages: receipts, chains, keys: { id: idKey }, outside: { publicNode } }: ApiContext,
   token: string,

@@ -4,7 +4,6 @@ import path from 'node:path';
 import { inflateSync } from 'node:zlib';
 import { create, type Font } from 'fontkit';
 
-/** A font of PDF receipts, and the name under which documents embed it. */
 export interface PdfFont {
   readonly name: string;
   readonly font: Font;

@@ -15,7 +15,7 @@ function given(value: string, isCode: boolean | undefined): string {
     : `<bdi ${AS_IT_IS}>${escapeHtml(value)}</bdi>`;
 }
 
-/** Renders a row. Names of people and shops may run from right to left. */
+/** Names of people and shops may run from right to left. */
 function row(line: ReceiptLine): string {
   const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
   const title = isNamed === true ? given(name, false) : escapeHtml(name);

@@ -5,7 +5,6 @@ import type { Writer } from '#i18n/text.ts';
 import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/sale-lines.ts';
 
-/** The contents of a sale, as its receipt shows them. */
 export interface ShownSale {
   /** `null` for a sale in USDC. */
   readonly presentment: { readonly currency: string } | null;

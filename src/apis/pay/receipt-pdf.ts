@@ -38,7 +38,6 @@ function textsOf(slip: Slip): string[] {
   ];
 }
 
-/** True if the fonts have every letter of the receipt. */
 export function hasPdf(slip: Slip): boolean {
   return textsOf(slip).every((text) => isCovered(pdfText(text)));
 }
@@ -107,8 +106,8 @@ class Sheet {
   }
 
   /**
-   * Draws a line. The text that programs read is the line's own: glyphs are in another order, and
-   * letters with dots are made of several.
+   * The text that programs read is the line's own: glyphs are in another order, and letters with
+   * dots are made of several.
    */
   #draw({ text, size, direction }: Words, x: number): void {
     let at = x;

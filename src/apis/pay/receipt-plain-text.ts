@@ -53,7 +53,6 @@ function isWide(letter: string): boolean {
   return PICTURE.test(letter) || WIDE.some(([first, last]) => first <= code && code <= last);
 }
 
-/** Returns the number of cells that a text takes on paper. */
 export function cellsOf(text: string): number {
   let cells = 0;
   for (const letter of text) cells += COMBINING.test(letter) ? 0 : isWide(letter) ? 2 : 1;

@@ -58,7 +58,6 @@ const ProofSchema = Type.Object(
 
 const ShopText = (description: string) => nullable(Type.String({ description }));
 
-/** Schema of the merchant on a receipt, in every format. */
 const MerchantSchema = Type.Object(
   {
     name: Type.String({

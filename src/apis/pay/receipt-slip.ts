@@ -23,7 +23,6 @@ export interface ReceiptLine {
 
 /** A receipt of a sale or a refund, with the content that every format shows. */
 export interface Slip {
-  /** Writes the receipt's other texts in the reader's language. */
   readonly writer: Writer;
   readonly kind: string;
   readonly merchantName: string;
@@ -36,7 +35,6 @@ export interface Slip {
   readonly headline: string;
   /** The sum in USDC, if the headline is in the shop's currency; otherwise `null`. */
   readonly headlineAlso: string | null;
-  /** The lines of the sale. */
   readonly items: readonly ReceiptLine[];
   readonly taxes: readonly ReceiptLine[];
   /** The fiscal signer's text and signature, or a note that it has not signed yet. */

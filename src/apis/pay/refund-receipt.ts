@@ -102,7 +102,6 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
   };
 }
 
-/** Reads the refund of the receipt with this token; `null` if there is none. */
 export async function readRefundSlip(
   { db, pages: receipts, chains }: ApiContext,
   token: string,

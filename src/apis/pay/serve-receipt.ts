@@ -129,10 +129,7 @@ interface Shown {
   readonly webUrl: string;
 }
 
-/**
- * Sends the PDF. The fonts and the library are loaded with the first PDF, not when the service
- * starts.
- */
+/** The fonts and the library are loaded with the first PDF, not when the service starts. */
 async function sendPdf(reply: FastifyReply, { slip, url, webUrl }: Shown): Promise<FastifyReply> {
   const { hasPdf, receiptPdf } = await import('#apis/pay/receipt-pdf.ts');
   if (!hasPdf(slip)) return sendRefusal(reply, NO_PDF, webUrl);

@@ -30,7 +30,6 @@ export interface NetworkSolvency {
   readonly surplus: number | null;
 }
 
-/** The data of `GET /solvency.json`. */
 export interface Solvency {
   readonly object: 'solvency';
   /** One element per contract. While merchants move to a new contract, a network has several. */

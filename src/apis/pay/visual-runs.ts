@@ -15,7 +15,6 @@ const bidi = (bidiFactory as unknown as () => Bidi)();
 /** A part of a line that has one font and one direction. */
 export interface VisualRun {
   readonly text: string;
-  /** The font's name. */
   readonly name: string;
   readonly level: number;
   /** The text that programs read, if it differs from the text that is drawn. */

@@ -84,7 +84,6 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that create, list and revoke a payer's agent tokens. */
 export function agentTokenRoutes(ctx: ApiContext): PayerRoute[] {
   return [createRoute(ctx), listRoute(ctx), revokeRoute(ctx)];
 }

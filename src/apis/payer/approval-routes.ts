@@ -27,10 +27,6 @@ import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { type GasPolicy, takeGas } from '#settlement/gas-budget.ts';
 import { ENROLMENT_GAS } from '#settlement/gas-ceilings.ts';
 
-/**
- * Returns how many more transfers the operator pays for today; `null` if it pays for none on this
- * network.
- */
 async function gaslessOf(
   ctx: ApiContext,
   { payer, chain, now }: { readonly payer: PayerRow; readonly chain: Chain; readonly now: Date },

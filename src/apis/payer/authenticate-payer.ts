@@ -8,7 +8,6 @@ import { type Visitor, visitor } from '#http/visitor.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import { selectSessionPayer } from '#payers/session-queries.ts';
 
-/** The caller of the payer app's API. */
 export interface PayerCaller extends Visitor {
   /** The scope of cursors and idempotency keys: the payer's ID in place of an account's. */
   readonly tenant: Tenant;
@@ -32,10 +31,7 @@ function sessionMissing(): Refusal {
   );
 }
 
-/**
- * Returns the function that authenticates requests by their session token. Callers of `openPaths`
- * need none.
- */
+/** Callers of `openPaths` need none. */
 export function createPayerAuthenticator(db: Database, openPaths: readonly string[]) {
   return async (request: {
     readonly path: string;

@@ -26,12 +26,11 @@ async function merchantNames(
   return new Map(rows.map((row) => [row.account_id, row.name]));
 }
 
-/** Returns the attempt that the payer had to confirm; `null` if there is none. */
 function askedAttempt(intent: PaymentIntent): Attempt | null {
   return intent.status === 'requires_payment_method' ? null : intent.attempt;
 }
 
-/** Renders a payment that waits for confirmation. Leaves out the merchant's metadata. */
+/** Leaves out the merchant's metadata. */
 function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = tenantOf(intent);
   const pending = intent.status === 'requires_action' ? intent : null;
@@ -167,7 +166,6 @@ function answerRoute(ctx: ApiContext, approve: boolean) {
   });
 }
 
-/** Returns the routes with which a payer approves or rejects payments. */
 export function confirmationRoutes(ctx: ApiContext): PayerRoute[] {
   return [listRoute(ctx), readRoute(ctx), answerRoute(ctx, true), answerRoute(ctx, false)];
 }

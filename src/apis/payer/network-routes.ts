@@ -32,10 +32,6 @@ function inOrder(networks: readonly NetworkConfig[], production: boolean): Netwo
   );
 }
 
-/**
- * Returns the route that lists the networks and their contracts, which a wallet needs in order to
- * sign in.
- */
 export function networkRoutes(ctx: ApiContext): PayerRoute[] {
   return [
     payerRoute({

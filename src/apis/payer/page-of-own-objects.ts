@@ -32,7 +32,6 @@ interface OwnList<Row extends OwnRow> {
   ) => Promise<readonly object[]> | readonly object[];
 }
 
-/** Declares a route that lists objects of the payer. */
 export function ownListRoute<Row extends OwnRow>(ctx: ApiContext, list: OwnList<Row>): PayerRoute {
   return payerRoute<typeof OwnQuery>({
     method: 'GET',
@@ -86,10 +85,7 @@ function readOwnPage(pagination: Pagination, query: Static<typeof OwnQuery>): Ow
   return isRefusal(after) ? after : { limit, after };
 }
 
-/**
- * Returns the response with one page. Replaces the extra row, which shows that there is a next
- * page, with that page's cursor.
- */
+/** Replaces the extra row, which shows that there is a next page, with that page's cursor. */
 async function answerOwnPage<Row extends OwnRow>(
   pagination: Pagination,
   page: OwnPage,

@@ -35,10 +35,6 @@ function notConfigured(wallet: string): Refusal {
   );
 }
 
-/**
- * Returns the pass in this phone wallet's format, and registers the wallet's copy for later
- * changes.
- */
 async function issue(
   ctx: ApiContext,
   request: Pick<Handled<PayerCaller, unknown, unknown>, 'caller' | 'params' | 'now'>,

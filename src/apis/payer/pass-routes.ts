@@ -156,7 +156,6 @@ function limitsRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that create, list and revoke passes, and that set the payer's own limits. */
 export function passRoutes(ctx: ApiContext): PayerRoute[] {
   return [listRoute(ctx), createRoute(ctx), revokeRoute(ctx), limitsRoute(ctx)];
 }

@@ -11,10 +11,10 @@ type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Om
   Partial<Pick<Route, 'errors'>>;
 
 /**
- * Declares a route of the payer app's API. No response is stored under an idempotency key, because
- * some contain credentials, of which only hashes may be stored, or keys of cards. No route needs it
- * either: the nonce in the signed body makes a repeated approval a refusal, and a repeated transfer
- * the same transfer; a payment stores its payer's first answer, and the same one changes nothing.
+ * No response is stored under an idempotency key, because some contain credentials, of which only
+ * hashes may be stored, or keys of cards. No route needs it either: the nonce in the signed body
+ * makes a repeated approval a refusal, and a repeated transfer the same transfer; a payment stores
+ * its payer's first answer, and the same one changes nothing.
  */
 export function payerRoute<
   Q extends TSchema | undefined = undefined,

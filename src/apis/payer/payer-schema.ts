@@ -301,7 +301,6 @@ const MessageToSign = Type.Object({
   body: openObject('The same for `POST /approvals`, which also needs its `signature`.'),
 });
 
-/** Schema of the wallet's spending policy on the contract. */
 const PolicySchema = nullable(
   Type.Object(
     {

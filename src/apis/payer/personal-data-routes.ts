@@ -110,7 +110,6 @@ function eraseRoute(ctx: ApiContext) {
   });
 }
 
-/** Declares the routes that export and erase a payer's data. */
 export function personalDataRoutes(ctx: ApiContext): PayerRoute[] {
   return [exportRoute(ctx), eraseRoute(ctx)];
 }

@@ -1,4 +1,3 @@
-/** Host names of the local machine. */
 const LOOPBACK = /^(localhost|127\.0\.0\.1|\[::1\])(:\d{1,5})?$/;
 
 /**

@@ -25,7 +25,6 @@ export const MAX_ADVANCE_SECONDS = 366 * 86_400;
 /** The event retention of behavior.md 10.3. */
 const EVENT_RETENTION_MS = 30 * DAY_MS;
 
-/** A test account's clock as the API shows it. */
 export interface TestClock {
   readonly now: Date;
   readonly advancedSeconds: number;

@@ -33,7 +33,6 @@ const HelperBody = Type.Object({
   ),
 });
 
-/** Returns the wallet that signs. */
 function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount | Refusal {
   const signer = demo.signerOf?.(pass ?? 'ok') ?? null;
   if (signer !== null) return signer;

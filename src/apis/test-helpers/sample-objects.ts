@@ -190,7 +190,6 @@ function refundSample(type: SampleType & `refund.${string}`, ids: Ids, now: Date
   }
 }
 
-/** Returns a made-up object, as an event of this type contains it. */
 export function sampleOf(type: SampleType, accountId: string, now: Date): Sample {
   const ids = createIds(now);
   switch (type) {

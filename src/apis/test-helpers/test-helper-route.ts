@@ -8,7 +8,7 @@ type Declared<B extends TSchema | undefined> = Omit<
 > &
   Partial<Pick<Route<MerchantCaller>, 'scope' | 'idempotency' | 'errors'>>;
 
-/** Declares a test helper. By default, it needs the right to write and ignores idempotency keys. */
+/** By default, it needs the right to write and ignores idempotency keys. */
 export function testHelperRoute<B extends TSchema | undefined = undefined>(
   declared: Declared<B>,
 ): AnyRoute<MerchantCaller> {

@@ -28,7 +28,6 @@ const RELATED: Readonly<Record<string, string>> = {
 
 const typesOf = (family: string) => EVENT_TYPES.filter((type) => familyOf(type) === family);
 
-/** Returns a real object, with those fields of the sample that make up its state. */
 function inState(real: JsonObject, sample: JsonObject): JsonObject {
   const state = Object.entries(sample).filter(
     ([name]) => STATE.has(name) && !(name in RELATED && real[name] != null),

@@ -47,7 +47,6 @@ function nullableText(description: string) {
   return nullable(textOut(description));
 }
 
-/** The time zone in which an account's days begin and end. */
 export const TimeZone = text(
   64,
   'IANA name, such as Europe/Berlin: days of statistics, reports and exports are in this zone. ' +
@@ -90,7 +89,6 @@ export const ExportSchedule = nullable(
 const ShopText = (description: string) =>
   nullable(text(200, `${description} Up to 200 characters, or \`null\`.`));
 
-/** The currency and taxes of the shop's prices, and the business details on its receipts. */
 export const shopFields = {
   currency: nullable(
     Type.String({
@@ -142,7 +140,6 @@ export const shopFields = {
   tax_number: ShopText('The tax number of the business, on receipts.'),
 };
 
-/** The class of each setting of an account. */
 export const ACCOUNT_FIELDS: SettingClasses = {
   // These change access, money or a verified name: see `mayChangeSettings`.
   ...{ name: 'own', refund_window_days: 'own', refund_daily_limit: 'own', automatic_payout: 'own' },

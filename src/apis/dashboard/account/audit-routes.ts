@@ -18,7 +18,6 @@ function entryView(row: AuditRow) {
   return { sequence: Number(sequence), ...rest, hash: hash.toString('hex') };
 }
 
-/** Returns the response with one page of an audit log, newest first. */
 export async function answerAudit(
   sql: Sql,
   input: {

@@ -28,10 +28,6 @@ function documentView(row: DocumentRow) {
   return { id, kind, file_name, content_type, size, sha256, created };
 }
 
-/**
- * Returns the submission and its documents, as merchants and operators see them; `null` if there is
- * none.
- */
 export async function kybView(db: Database, accountId: string): Promise<object | null> {
   const [account, submission, documents] = await Promise.all([
     selectAccount(db, accountId),
@@ -51,7 +47,7 @@ export async function kybView(db: Database, accountId: string): Promise<object |
   };
 }
 
-/** Returns the response with {@link kybView}. The account must exist. */
+/** The account must exist. */
 export async function answerKyb(db: Database, accountId: string): Promise<Answer> {
   return answerWith(200, present(await kybView(db, accountId), 'account'));
 }

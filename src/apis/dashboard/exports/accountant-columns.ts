@@ -162,15 +162,10 @@ function cellOf(row: Row, column: string, timeZone: string): string {
   return csvCell(value);
 }
 
-/**
- * Returns the header line of the accountants' file.
- * @param extra Further columns, appended at the end.
- */
 export function accountingHeader(name: Name, extra: readonly string[] = []): string {
   return csvHeader([...ACCOUNTING_COLUMNS[name], ...extra]);
 }
 
-/** Returns the rows of a chunk as lines of the accountants' file. */
 export async function accountingLines(
   db: Sql,
   tenant: Tenant,

@@ -28,7 +28,6 @@ interface Whose {
   readonly receipts: ReceiptPages;
 }
 
-/** One kind of export: the columns of its CSV for programs, and how its pages are read. */
 export interface Export {
   readonly table: ExportTable;
   readonly columns: readonly string[];

@@ -53,7 +53,6 @@ export async function selectOldest(
   return rows[0] ?? null;
 }
 
-/** The fields that describe a sale to a person. */
 interface Sold {
   readonly description: string | null;
   readonly terminal_label: string | null;

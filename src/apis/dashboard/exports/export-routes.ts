@@ -163,7 +163,6 @@ export interface Wanted {
   readonly tenant: Tenant;
   readonly now: Date;
   readonly timeZone: string;
-  /** Further fields of each row. */
   readonly extra?: Row;
 }
 
@@ -185,7 +184,7 @@ function linesOf(db: Sql, input: Wanted, pageRows: readonly Row[]): Promise<stri
   return accountingLines(db, tenant, { name, rows, timeZone, extra: more });
 }
 
-/** Yields the lines of an export. A resumed download gets no header, because it already has it. */
+/** A resumed download gets no header, because it already has it. */
 async function* lines(db: Database, input: Wanted, first: LocatedPage): AsyncGenerator<string> {
   if (first.after === null) yield headerOf(input);
   yield* rowsOf(db, input, first);

@@ -69,7 +69,6 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   return refuse('unexpected_state', `This payout is ${payout.status}, so it has no statement.`);
 }
 
-/** Returns the response that streams the statement's file. */
 export function statementStream(
   db: Database,
   statement: Statement,

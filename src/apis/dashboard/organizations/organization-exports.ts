@@ -40,7 +40,6 @@ const Query = Type.Object({
 
 type Request = PersonRequest<Type.Static<typeof Query>>;
 
-/** The part of the file that has the rows of one section. */
 interface Part {
   readonly wanted: Wanted;
   readonly page: LocatedPage;
@@ -78,7 +77,6 @@ function readParts(
   return parts;
 }
 
-/** True if the part has the row with this ID and position. */
 async function hasRow(db: Database, { wanted, page }: Part, row: Place & { id: string }) {
   const before = { created: row.created, position: row.position + 1n };
   const { read } = EXPORTS[wanted.name];
@@ -97,7 +95,6 @@ async function partsAfter(db: Database, parts: readonly Part[], id: string) {
   return null;
 }
 
-/** Returns the oldest row of the last part that has rows; `null` if the file has none. */
 async function findOldest(db: Database, parts: readonly Part[]) {
   for (const { wanted, page } of parts.toReversed()) {
     const { name, tenant } = wanted;

@@ -138,7 +138,6 @@ const declared = {
   errors: ['cursor_invalid'],
 } as const;
 
-/** Returns the routes that list an organization's payments and refunds. */
 export function organizationListRoutes(ctx: ApiContext): PersonRoute[] {
   const { db, pages, keys } = ctx;
   const cursorKey = keys.cursor;

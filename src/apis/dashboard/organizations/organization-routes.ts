@@ -298,7 +298,6 @@ function revokeRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the routes that manage organizations, their people and their invitations. */
 export function organizationRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     listRoute(ctx),

@@ -36,7 +36,6 @@ const NOTHING: PaymentSearch = {
 
 const FIRST_PAGE: Page = { limit: SHOWN - 1, after: null, createdGte: null, createdLt: null };
 
-/** Finds the intent or payment with this ID, and renders it as in the API. */
 async function findSale(
   { db, pages: receipts }: ApiContext,
   input: SearchInput,
@@ -105,7 +104,6 @@ interface SearchInput {
   readonly now: Date;
 }
 
-/** Finds an object of another kind with this ID, and renders it as in the API. */
 async function findOther(
   { db, pages: receipts }: ApiContext,
   input: SearchInput,

@@ -188,7 +188,6 @@ function refundRoute(ctx: ApiContext): PersonRoute {
   return { ...route, timeLimitMs: REFUND_LIMIT_MS };
 }
 
-/** Returns the dashboard's routes that make, show and cancel refunds. */
 export function refundRoutes(ctx: ApiContext): PersonRoute[] {
   return [refundRoute(ctx), readRoute(ctx), endRoute(ctx)];
 }

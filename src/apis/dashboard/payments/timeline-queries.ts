@@ -56,7 +56,6 @@ const EVENT = events.pick(['id', 'type', 'created', 'position']);
 
 export type TimelineEventRow = Row<typeof EVENT>;
 
-/** Returns the events of these objects in a period, oldest first. */
 export async function selectEventsOf(
   sql: Sql,
   tenant: Tenant,
@@ -83,7 +82,6 @@ const DELIVERY = webhookDeliveries.pick(
 
 export type TimelineDeliveryRow = Row<typeof DELIVERY> & { status: DeliveryStatus };
 
-/** Returns the deliveries of these events to the merchant's endpoints. */
 export async function selectDeliveriesOf(
   sql: Sql,
   tenant: Tenant,

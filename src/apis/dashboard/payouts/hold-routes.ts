@@ -62,10 +62,7 @@ function liftRoute({ db, people }: ApiContext) {
   });
 }
 
-/**
- * Returns the routes that read and lift the hold on payouts. Owners put the hold with a mailed
- * link: hold-page.ts.
- */
+/** Owners put the hold with a mailed link: hold-page.ts. */
 export function holdRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), liftRoute(ctx)];
 }

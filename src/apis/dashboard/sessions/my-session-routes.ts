@@ -94,7 +94,6 @@ function signOutEverywhereRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes that list and end a person's own sessions. */
 export function mySessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [listSessionsRoute(settings), endSessionRoute(settings), signOutEverywhereRoute(settings)];
 }

@@ -56,10 +56,6 @@ function updateMeRoute(settings: SurfaceSettings) {
   });
 }
 
-/**
- * Declares the routes that show a person's profile and change their name, for merchants' users and
- * for staff.
- */
 export function meRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     readMeRoute(settings),

@@ -113,7 +113,6 @@ function removePasskeyRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes that list, add and remove a person's passkeys. */
 export function passkeyRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     listPasskeysRoute(settings),

@@ -37,10 +37,7 @@ function requestRoute(settings: SurfaceSettings) {
   });
 }
 
-/**
- * Returns the response to a password change. The change removed all known devices, so this device
- * is remembered again.
- */
+/** The change removed all known devices, so this device is remembered again. */
 async function passwordChanged(
   settings: SurfaceSettings,
   user: { readonly id: string; readonly email: string },

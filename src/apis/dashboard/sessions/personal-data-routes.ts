@@ -167,7 +167,6 @@ function eraseRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes that export and erase a person's data. */
 export function personalDataRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [exportRoute(settings), eraseRoute(settings)];
 }

@@ -39,7 +39,6 @@ export type Declared = Pick<
   'moves' | 'asks' | 'alone' | 'unmailed' | 'access' | 'path' | 'method'
 >;
 
-/** The consent rules of a route for people, derived from its declaration. */
 export interface Consent {
   /** The condition under which the caller needs a freshly verified factor. */
   readonly asks: Asks;
@@ -55,10 +54,7 @@ export interface Consent {
   readonly isRecorded: boolean;
   /** True if another operator must approve the change, unless there is no other operator. */
   readonly fourEyes: boolean;
-  /**
-   * The rate limit. Changes by staff have their own, because one staff member can affect every
-   * account.
-   */
+  /** Changes by staff have their own, because one staff member can affect every account. */
   readonly rate: 'usual' | 'staff';
 }
 

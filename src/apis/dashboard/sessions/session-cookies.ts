@@ -12,18 +12,15 @@ export interface CookieSettings {
 }
 
 /**
- * Returns the cookie's name. Only this host can set a `__Host-` cookie, over https and for all
- * paths, so a subdomain cannot plant one.
+ * Only this host can set a `__Host-` cookie, over https and for all paths, so a subdomain cannot
+ * plant one.
  */
 function nameOf(base: string, settings: CookieSettings): string {
   const name = settings.realm === 'operator' ? `tapline_operator_${base}` : `tapline_${base}`;
   return settings.secure ? `__Host-${name}` : name;
 }
 
-/**
- * Returns a Set-Cookie header. Values are tokens of letters, digits and `_-.`, so they need no
- * escaping.
- */
+/** Values are tokens of letters, digits and `_-.`, so they need no escaping. */
 function writeCookie(
   name: string,
   value: string,
@@ -34,13 +31,11 @@ function writeCookie(
   return `${name}=${value}; Max-Age=${maxAge}; Path=/; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** Returns the raw value of the first cookie with this name; `null` if there is none. */
 function readCookie(header: string, name: string): string | null {
   const pairs = header.split(';').map((pair) => pair.trim());
   return pairs.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
-/** The values of this service's cookies in a request. */
 export interface ReadCookies {
   readonly session: string | null;
   readonly device: string | null;

@@ -301,7 +301,6 @@ function factorPasskeyRoute(settings: SurfaceSettings) {
   });
 }
 
-/** Declares the routes for signing in and out, for merchants' users and for staff. */
 export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     signInRoute(settings),
@@ -315,10 +314,6 @@ export function sessionRoutes(settings: SurfaceSettings): PersonRoute[] {
   ];
 }
 
-/**
- * Returns the session as its page needs it: the person, the missing second factor, and the
- * accounts.
- */
 async function sessionView(
   people: PeopleDeps,
   opened: {
@@ -354,7 +349,6 @@ async function sessionView(
   };
 }
 
-/** Returns the view that a user has of themselves, and the user's row. */
 export async function readUserView(db: Sql, userId: string) {
   const [user, passkeys, codes] = await Promise.all([
     selectUser(db, userId),

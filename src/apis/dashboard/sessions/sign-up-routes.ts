@@ -198,10 +198,7 @@ function acceptRoute(settings: SurfaceSettings) {
   });
 }
 
-/**
- * Returns the routes that give a merchant's users their first access. Staff can be created only by
- * a command on the server.
- */
+/** Staff can be created only by a command on the server. */
 export function signUpRoutes(settings: SurfaceSettings): PersonRoute[] {
   return [
     requestRoute(settings),

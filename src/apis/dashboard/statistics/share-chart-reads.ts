@@ -7,7 +7,6 @@ import type { Database } from '#db/database.ts';
 type StoredSpan = Omit<Span, 'timeZone'>;
 type Look<T> = (db: Database, span: StoredSpan, now: Date) => Promise<readonly T[]>;
 
-/** Reads the data of the charts on the overview page. */
 export interface Charts {
   statistics(span: StoredSpan, now: Date): Promise<readonly DayRow[]>;
   health(span: StoredSpan, now: Date): Promise<readonly HealthDay[]>;
@@ -32,8 +31,8 @@ function shared<T>(
 }
 
 /**
- * Creates the chart queries. People who open the charts of one business at the same time share one
- * query, and so see the figures at its start.
+ * People who open the charts of one business at the same time share one query, and so see the
+ * figures at its start.
  */
 export function openCharts(db: Database): Charts {
   return { statistics: shared(db, readStatistics), health: shared(db, readHealth) };

@@ -19,7 +19,6 @@ export interface DayRow {
   readonly called_off: number;
   readonly payments: number;
   readonly volume: bigint;
-  /** The part of the volume that was tips. */
   readonly tips: bigint;
   readonly refunds: number;
   readonly refunded: bigint;
@@ -28,7 +27,6 @@ export interface DayRow {
   readonly declines: { readonly [code: string]: number };
 }
 
-/** The figures of a part of a day: a complete, stored hour, or the rest that is counted now. */
 export interface PartRow extends Omit<DayRow, 'day' | 'settle_ms_median' | 'settle_ms_p95'> {
   /**
    * JSON: the number of payments by their milliseconds from tap to payment, with three significant
@@ -210,7 +208,6 @@ export async function storeDay(sql: Sql, span: DayOf, rows: readonly DayRow[]): 
   );
 }
 
-/** Days in the account's time zone, from the first to the last, both included. */
 export interface Span {
   readonly tenant: Tenant;
   readonly timeZone: string;

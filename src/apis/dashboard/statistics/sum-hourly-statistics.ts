@@ -62,7 +62,6 @@ function sumOf(rows: readonly PartRow[]) {
   return { ...sum, ...atoms };
 }
 
-/** Adds up the hours of a day, by terminal. */
 export function sumParts(day: string, parts: readonly PartRow[]): DayRow[] {
   const groups = Map.groupBy(parts, (part) => part.terminal_id);
   return [...groups].map(([terminal, rows]) => {

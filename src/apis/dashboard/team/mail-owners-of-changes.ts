@@ -24,7 +24,6 @@ export async function mailAccountChange(
     readonly tenant: Tenant;
     /** The summary of the route, such as `A new API key`. */
     readonly summary: string;
-    /** A sentence that describes the change in detail. */
     readonly detail?: string | null;
     readonly now: Date;
   },

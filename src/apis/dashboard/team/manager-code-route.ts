@@ -14,8 +14,7 @@ const ManagerCodeSchema = Type.Object(
 );
 
 /**
- * Returns the route that creates manager codes. Members may create a code for a refund at a till,
- * because they may also refund in the dashboard.
+ * Members may create a code for a refund at a till, because they may also refund in the dashboard.
  */
 export function managerCodeRoute({ db }: ApiContext): PersonRoute {
   return personRoute({

@@ -28,7 +28,6 @@ import type { ApiContext } from '#payments/api-context.ts';
 const TAG = 'Catalog';
 const PATH = `${MODE}/catalogue`;
 
-/** The class of each field of an item. */
 const ITEM_FIELDS: SettingClasses = {
   ...{ name: 'printed', unit_amount: 'printed', currency: 'printed' },
   ...{ tax_rate: 'printed', tax_inclusive: 'printed', color: 'inner', position: 'inner' },

@@ -44,7 +44,7 @@ const edit = {
   }),
 };
 
-/** The class of each setting of a location. A location is the shop that its receipts name. */
+/** A location is the shop that its receipts name. */
 const LOCATION_FIELDS: SettingClasses = {
   ...{ name: 'printed', address: 'printed', currency: 'printed', tax_rates: 'printed' },
   ...{ account: 'inner', time_zone: 'inner', language: 'inner' },
@@ -151,7 +151,6 @@ function editRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the routes that list, add and change an organization's locations. */
 export function locationRoutes(ctx: ApiContext): PersonRoute[] {
   return [listRoute(ctx), createRoute(ctx), editRoute(ctx)];
 }

@@ -134,7 +134,6 @@ function handInRoute(ctx: ApiContext) {
   });
 }
 
-/** Returns the dashboard's own routes for sales that tills accept offline. */
 export function offlineSalesRoutes(ctx: ApiContext): PersonRoute[] {
   return [ruleRoute(ctx), handInRoute(ctx)];
 }

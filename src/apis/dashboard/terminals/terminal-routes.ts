@@ -374,7 +374,6 @@ function pairingRoute({ db }: ApiContext) {
   });
 }
 
-/** Returns the dashboard's routes that add and configure terminals. */
 export function managedTerminalRoutes(ctx: ApiContext): PersonRoute[] {
   return [
     createRoute(ctx),

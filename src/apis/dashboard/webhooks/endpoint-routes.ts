@@ -57,10 +57,7 @@ function editable({ url, enabled_events, description, status }: EndpointRow) {
   return { url, enabled_events, description, status };
 }
 
-/**
- * Returns the endpoint's host. Emails show only the host, because the URL's path can contain a
- * secret.
- */
+/** Emails show only the host, because the URL's path can contain a secret. */
 function hostOf({ url }: EndpointRow): string {
   return new URL(url).host;
 }
@@ -205,10 +202,7 @@ function rotateRoute(ctx: ApiContext) {
   });
 }
 
-/**
- * Returns the routes that create and change webhook endpoints. The routes that list endpoints and
- * deliveries are mounted from the merchant API.
- */
+/** The routes that list endpoints and deliveries are mounted from the merchant API. */
 export function endpointRoutes(ctx: ApiContext): PersonRoute[] {
   return [readRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx), rotateRoute(ctx)];
 }
