@@ -11,8 +11,8 @@ export interface Alarm {
 }
 
 /**
- * Raises alarms. While an alarm is open, another of its kind and subject is ignored, so the details
- * stay those of the first.
+ * While an alarm is open, another of its kind and subject is ignored, so the details stay those of
+ * the first.
  */
 export async function insertAlarms(
   tx: Tx,
@@ -65,7 +65,6 @@ export const chainAlarms = table(
 
 export type AlarmRow = Row<typeof chainAlarms>;
 
-/** The open alarms, newest first. */
 export async function selectOpenAlarms(
   sql: Sql,
   filter: { readonly livemode: boolean; readonly limit: number },
@@ -77,10 +76,7 @@ export async function selectOpenAlarms(
   );
 }
 
-/**
- * Marks an alarm as resolved by an operator.
- * @returns true if it was open.
- */
+/** @returns true if it was open. */
 export async function resolveAlarm(sql: Sql, id: bigint, now: Date): Promise<boolean> {
   const rows = await sql.query(
     'update chain_alarms set resolved_at = $2 where id = $1 and resolved_at is null returning id',

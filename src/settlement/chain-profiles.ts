@@ -1,7 +1,7 @@
 import { formatGwei } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The profiles that an operator can choose. `custom` is any other chain. */
+/** `custom` is any other chain. */
 export const PROFILE_NAMES = ['base', 'base-sepolia', 'arc', 'ethereum', 'custom'] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
@@ -57,8 +57,8 @@ export interface ChainProfile {
 
 const GWEI = 1_000_000_000n;
 
-// The profiles. The comment beside a fact names its source and the date when it was read. Addresses
-// and names of USDC on Base and Ethereum: Circle's list
+// The comment beside a fact names its source and the date when it was read. Addresses and names of
+// USDC on Base and Ethereum: Circle's list
 // (developers.circle.com/stablecoins/usdc-contract-addresses).
 
 /** The same addresses on Base and Base Sepolia. */
@@ -205,7 +205,6 @@ const FINAL_WORDS: Readonly<Record<Finality, string>> = {
   unknown: 'the node says which block is final',
 };
 
-/** Describes the profile in one log line. */
 export function describeProfile(chain: {
   readonly network: string;
   readonly chainId: number;

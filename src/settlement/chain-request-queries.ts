@@ -22,7 +22,7 @@ export const chainRequests = table(
 
 export type OutcomeRow = Row<typeof chainRequests>;
 
-/** A new job. Only payments and withdrawals have a number, and only payments a time limit. */
+/** Only payments and withdrawals have a number, and only payments a time limit. */
 type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
   readonly subjectId: string;
   readonly number?: bigint | null;

@@ -109,7 +109,6 @@ export interface PaymentAuthorization {
   readonly signature: Hex;
 }
 
-/** A transaction's position on the chain. */
 export interface ChainPlace {
   readonly txHash: Hex;
   readonly blockNumber: string;
@@ -194,7 +193,6 @@ export interface Failure {
   readonly hourFull?: true;
 }
 
-/** The result of a payment whose deadline has passed. */
 export const NOT_IN_TIME: Failure = {
   succeeded: false,
   reason: 'settlement_failed',

@@ -41,7 +41,6 @@ export function contractVersionOf(merchantNumber: bigint): number {
   return Number(merchantNumber >> VERSION_BITS);
 }
 
-/** Returns the version of the contract that merchants and payers join now. */
 export function currentContractVersion({ formerSettlements }: Contracts): number {
   return formerSettlements.length;
 }
@@ -52,7 +51,6 @@ export function knowsMerchant(contracts: Contracts, merchantNumber: bigint): boo
 }
 
 /**
- * Returns the contract on which this merchant is registered.
  * @throws RpcUnavailable if this process's settings do not name that contract yet; the process must
  * then do nothing for this merchant.
  */
@@ -62,12 +60,10 @@ export function contractOf(contracts: Contracts, merchantNumber: bigint): Hex {
   throw new RpcUnavailable('the settings of this process omit the contract of a merchant');
 }
 
-/** Returns the merchant's number on its contract. */
 export function numberOnContract(merchantNumber: bigint): number {
   return Number(merchantNumber & ON_CONTRACT);
 }
 
-/** Returns the service's number for a merchant of this contract version. */
 export function merchantNumberOf(contractVersion: number, onContract: number | bigint): bigint {
   return (BigInt(contractVersion) << VERSION_BITS) | BigInt(onContract);
 }

@@ -13,10 +13,7 @@ export function checksummed(text: string): Hex | null {
   return isAddress(text) ? text : null;
 }
 
-/**
- * Reads an address from a setting.
- * @throws StartError
- */
+/** @throws StartError */
 export function settingAddress(text: string, name: string): Hex {
   const address = checksummed(text);
   if (address !== null) return address;

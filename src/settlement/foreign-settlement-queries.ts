@@ -89,7 +89,6 @@ const FOREIGN_TRANSFERS = `
   where t.livemode = $1 and t.block_number between $2 and $3 and t.block_time < $4
     and ${TRANSFER_UNEXPLAINED}`;
 
-/** A contract event that moved money, as read from the chain. */
 export interface MovedOnChain {
   readonly kind: ForeignRow['kind'];
   /** The number in the form that columns store: see {@link toNumberColumn}. */

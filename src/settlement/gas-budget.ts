@@ -13,7 +13,6 @@ import {
   selectGasSpent,
 } from '#settlement/gas-spending-queries.ts';
 
-/** The operator's limits for calls that callers from outside make the operator pay for. */
 export interface GasPolicy {
   /** Gas in 24 hours, for each network. */
   readonly perDay: Readonly<Record<GasKind, number>>;
@@ -33,7 +32,6 @@ export const GAS_PER_DAY: GasPolicy['perDay'] = {
   transfer: 1_000_000_000,
   wallet_deployment: 100_000_000,
 };
-/** The alarm when a kind's gas of a day is used up. */
 const SPENT_ALARMS: Readonly<Record<GasKind, string>> = {
   payment: 'wallet_payment_limit',
   enrolment: 'approval_limit',

@@ -12,11 +12,9 @@ export function isGasKind(kind: RequestKind): kind is GasKind {
   return (GAS_KINDS as readonly RequestKind[]).includes(kind);
 }
 
-/** A call that a caller from outside makes the operator pay for. */
 export interface GasCall {
   readonly livemode: boolean;
   readonly kind: GasKind;
-  /** The subject of the settlement job. */
   readonly subjectId: string;
   readonly wallet: string;
   /** True if the wallet has paid on this network before. */

@@ -16,7 +16,6 @@ export interface CountsRule {
 
 /** Settings that an operator may choose for any chain, including the sandbox's. */
 export interface NetworkRules {
-  /** Facts about chains of this kind. */
   readonly profile: ChainProfile;
   /** Rules by which payments of larger sums wait longer; the smallest sum comes first. */
   readonly countsFrom: readonly CountsRule[];
@@ -96,7 +95,6 @@ export interface NetworkConfig extends NetworkRules, Contracts {
   readonly idleHeadMs: number;
 }
 
-/** Facts that were read from the token's contract. */
 export interface TokenFacts {
   /**
    * True if the token has EIP-2612. Without it, payers approve the contract with a transaction of
@@ -140,7 +138,6 @@ export interface NetworkSettings
   readonly usdcDomain: { readonly name: string | null; readonly version: string | null };
 }
 
-/** Defaults that deployments rarely need to change. */
 export const NETWORK_DEFAULTS = {
   sponsorKey: null,
   publicRpcUrl: null,

@@ -45,7 +45,6 @@ export async function updateRecovery(
   await networkRecoveries.update(tx, set, { where: 'livemode = $1', values: [livemode] });
 }
 
-/** The database's record of a network's ledger and senders. */
 export interface LedgerRow {
   readonly status: 'done' | 'recovering';
   /** The cluster identity of the database on which the last recovery ran. */

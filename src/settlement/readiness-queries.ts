@@ -2,13 +2,11 @@ import type { Sql } from '#db/database.ts';
 import type { Ceiling } from '#settlement/hourly-ceiling-and-shares.ts';
 import { hourOf } from '#settlement/hourly-ceiling-queries.ts';
 
-/** A worker's report about its network. */
 export interface WorkerReport {
   /** The reasons why this worker currently settles nothing. */
   readonly reasons: readonly ('no_node' | 'clock' | 'paused' | 'recovering')[];
   /** Operator senders that it holds. */
   readonly senders: number;
-  /** The number of these senders that can pay for gas. */
   readonly fundedSenders: number;
   /** The number of payments that the senders can pay for; `null` if unknown, or if gas is free. */
   readonly paymentsLeft: number | null;

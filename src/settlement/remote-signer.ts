@@ -27,7 +27,6 @@ export type SigningKey = Hex | RemoteKey;
 /** Signs EIP-1559 transactions for one address. */
 export type Signer = Pick<LocalAccount, 'address' | 'signTransaction'>;
 
-/** The protocol's request. */
 export interface SignRequest {
   readonly address: Hex;
   /** The whole transaction without a signature, serialized. */
@@ -98,7 +97,6 @@ export async function checkSigner(key: RemoteKey): Promise<bigint | null> {
   }
 }
 
-/** Returns the account of a key, whether local or remote. */
 export function signerOf(key: SigningKey): LocalAccount {
   return typeof key === 'string' ? privateKeyToAccount(key) : remoteAccount(key);
 }
@@ -121,10 +119,7 @@ function remoteAccount(key: RemoteKey): LocalAccount {
   });
 }
 
-/**
- * Sends a request to the signer.
- * @throws SignerUnavailable, SignerRefused
- */
+/** @throws SignerUnavailable, SignerRefused */
 async function ask(key: RemoteKey, request: SignRequest): Promise<Hex> {
   const { isOk, status, answer } = await post(key, request).catch((cause) => {
     throw new SignerUnavailable(`the signer did not respond: ${describeError(cause)}`, { cause });

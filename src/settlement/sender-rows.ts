@@ -4,10 +4,7 @@ import { as, type Row, table } from '#db/table.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { SenderRole } from '#settlement/network-config.ts';
 
-/**
- * The senders' rows. Processes without a relayer also read senders, raise their nonces and stop
- * them.
- */
+/** Processes without a relayer also read senders, raise their nonces and stop them. */
 export const relayerSenders = table('relayer_senders', {
   sender: 'int',
   role: as<SenderRole>('text'),
@@ -65,10 +62,7 @@ export async function lockConfiguration(tx: Tx): Promise<void> {
   await tx.query('select pg_advisory_xact_lock($1)', [CONFIGURE_LOCK]);
 }
 
-/**
- * Stores a sender. A new address gets the next sender number; a known address keeps its number and
- * nonce.
- */
+/** A new address gets the next sender number; a known address keeps its number and nonce. */
 export async function upsertSender(
   tx: Tx,
   sender: Pick<SenderRow, 'role' | 'address'> & { livemode: boolean; nextNonce: bigint },

@@ -3,7 +3,6 @@ import { present } from '#core/assert.ts';
 import { NUMBERS_PER_CELL } from '#core/ids.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 
-/** A settlement number for a new intent. */
 export interface DrawnNumber {
   readonly livemode: boolean;
   readonly number: bigint;

@@ -14,7 +14,6 @@ export interface Block {
   /** The block's timestamp, in whole seconds. */
   readonly time: Date;
   readonly baseFeePerGas: bigint;
-  /** Hashes of its transactions. */
   readonly transactions: readonly Hex[];
 }
 

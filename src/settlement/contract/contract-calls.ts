@@ -122,7 +122,6 @@ export function preflightCall(payments: readonly PaymentCall[]): Hex {
 
 export function refundCall(refund: {
   readonly payment: PaymentCall;
-  /** The index of the node at which the proof ends. */
   readonly nodeIndex: bigint;
   readonly proof: readonly Hex[];
   readonly amount: bigint;
@@ -137,7 +136,6 @@ export function refundCall(refund: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'refund', args });
 }
 
-/** The lens call that reads the number of batches. */
 export const BATCH_COUNT_CALL = encodeFunctionData({
   abi: settlementLensAbi,
   functionName: 'batchCount',
@@ -159,7 +157,6 @@ export function withdrawCall(withdrawal: {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'withdraw', args });
 }
 
-/** Encodes the call of the settlement contract that reads whether a number has been used. */
 export function isSettledCall(number: bigint): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName: 'isSettled', args: [number] });
 }

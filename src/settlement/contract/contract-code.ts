@@ -5,7 +5,6 @@ import {
   settlementImmutables,
 } from '../../../contracts/artifacts/Settlement.ts';
 
-/** The code of a settlement contract that this release works with. */
 export interface KnownContract {
   readonly codeHash: Hex;
   /** `[start, length]` in bytes, where the constructor writes values into the code. */

@@ -11,12 +11,10 @@ export const ROLES = [
   'treasurer',
 ] as const;
 
-/** The roles of the timelock. */
 export const TIMELOCK_ROLES = ['proposer', 'executor', 'canceller'] as const;
 
 export type RoleName = (typeof ROLES)[number] | (typeof TIMELOCK_ROLES)[number] | 'admin';
 
-/** Returns the role's id in the contract. */
 export function roleId(name: RoleName): Hex {
   return name === 'admin' ? zeroHash : keccak256(toHex(`${name.toUpperCase()}_ROLE`));
 }

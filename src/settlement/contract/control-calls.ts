@@ -27,7 +27,6 @@ export interface ControlCall {
 
 const PARTS = ['Settling', 'Refunding'] as const;
 
-/** The parameters of the calls, in addition to the action. */
 export interface ControlTerms {
   readonly settlement: Hex;
   readonly rates: AnnouncedRates;

@@ -7,7 +7,6 @@ import type { NetworkConfig } from '#settlement/network-config.ts';
 // The messages that wallets sign (EIP-712), in the form that viem's signTypedData and browser
 // wallets accept. contracts/README.md specifies their fields.
 
-/** The contract that a message is signed for. */
 type ForContract = Pick<NetworkConfig, 'chainId' | 'settlement'>;
 
 /**

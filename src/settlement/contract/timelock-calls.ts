@@ -13,7 +13,6 @@ export function timelockOf(settlement: Hex): Hex {
   return getContractAddress({ from: settlement, nonce: 2n });
 }
 
-/** One call that an operation makes after its delay. */
 export interface OperationCall {
   readonly target: Hex;
   readonly data: Hex;

@@ -29,7 +29,6 @@ import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** The range and the rules of one comparison. */
 export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly range: BlockRange;
   /** The state after the previous run; `null` to compare everything. */
@@ -40,7 +39,6 @@ export interface Comparing extends Pick<NoteRulesDeps, 'chain' | 'db'> {
   readonly settledBefore: Date;
   /** `false` skips comparing the contracts' tokens and keeps the stored differences. */
   readonly tokens: boolean;
-  /** Reads the newest events of the contracts again. */
   readonly readAgain: () => Promise<void>;
 }
 

@@ -149,7 +149,6 @@ export interface NotedRules {
   readonly news: readonly OtherEvent[];
 }
 
-/** Rule changes that were read from the contract. */
 export interface ReadRules {
   readonly events: readonly OtherEvent[];
   /**

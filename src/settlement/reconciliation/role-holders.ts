@@ -11,7 +11,6 @@ import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { contractVersionAt } from '#settlement/contract-versions.ts';
 import { timelockAbi } from '../../../contracts/artifacts/Timelock.ts';
 
-/** An address that holds a role. */
 export interface RoleHolder {
   /** `null` for a role that this release does not know. */
   readonly role: RoleName | null;

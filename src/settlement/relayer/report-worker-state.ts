@@ -44,7 +44,6 @@ const SILENT_MS = 5_000;
 /** The deviation of the clock that counts as a fault (behavior.md 16). */
 const CLOCK_OFF_MS = 30_000;
 
-/** Stores this worker's report about its network, for all processes. */
 export function startReporter(relayer: RelayerState, onError: OnError): Loop {
   const { livemode } = relayer;
   let written = '';

@@ -43,7 +43,6 @@ export function batchesOf(events: readonly SettlementEvent[]): SettledBatch[] {
   return [...batches.values()];
 }
 
-/** Computes a batch's Merkle root. */
 export function rootOf({ payments }: SettledBatch): BatchRow['root'] {
   return paymentTreeRoot(payments.map((payment) => paymentLeaf(pack(payment))));
 }

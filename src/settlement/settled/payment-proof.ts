@@ -35,7 +35,6 @@ import { paymentLeaf, paymentProof, paymentTreeRoot } from '../../../contracts/p
 // Merkle mountain range. Later batches eventually overwrite that node, so the proof is built just
 // before its refund is signed, from the chain's current state.
 
-/** The inputs of a refund's call: the payment as it was settled, and the proof of it. */
 export interface RefundProof {
   readonly payment: PaymentCall;
   /** Index of the node at which the proof ends. */

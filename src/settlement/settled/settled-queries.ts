@@ -115,7 +115,6 @@ export async function selectLastBatch(sql: Sql, contract: ContractBatches): Prom
 }
 
 export interface BatchBlock {
-  /** The number of the first batch. */
   readonly first: bigint;
   readonly last: bigint;
   readonly blockNumber: bigint;
@@ -141,7 +140,6 @@ export async function selectBatchBlocks(
   );
 }
 
-/** Returns the rows of these batches, by number. */
 export async function selectBatches(
   sql: Sql,
   contract: ContractBatches,
@@ -208,7 +206,6 @@ function bytesOf(hash: Hex): Uint8Array {
   return Buffer.from(hash.slice(2), 'hex');
 }
 
-/** A settled payment's event, and the time of its block. */
 export interface SettledInBlock {
   readonly payment: PaymentSettled;
   readonly blockTime: Date;
@@ -227,7 +224,7 @@ const NEWEST_POSITION = `
     tx_hash = excluded.tx_hash, block_number = excluded.block_number,
     log_index = excluded.log_index, block_time = excluded.block_time`;
 
-/** Stores settled payments. If a reorganization has moved a payment, its newest position counts. */
+/** If a reorganization has moved a payment, its newest position counts. */
 export async function upsertChainPayments(
   tx: Tx,
   livemode: boolean,
@@ -255,7 +252,6 @@ export async function upsertChainPayments(
   }
 }
 
-/** Returns the settled payments with these numbers, as their events describe them. */
 export async function selectChainPayments(
   tx: Tx,
   filter: { readonly livemode: boolean; readonly numbers: readonly bigint[] },

@@ -21,7 +21,6 @@ import type { Hex } from '#settlement/chain-requests.ts';
  */
 export const IDLE_TIPS_MS = 300_000;
 
-/** Returns the current cost of a payment that a relayer of this chain sends. */
 export async function presentPrice(chain: Chain, head: Block): Promise<Price> {
   const blocks = blocksLasting(chain.config, { blocks: TIP_BLOCKS, intervalMs: null });
   const tips = await recentTips(chain, { blocks, maxAgeMs: IDLE_TIPS_MS });

@@ -5,7 +5,6 @@ import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
-/** The terms that a wallet signs in addition to the payment itself. */
 export interface AuthorizationTerms {
   readonly salt: Hex;
   /** True (the default) if the nonce commits to the payment's number and order. */
@@ -15,7 +14,6 @@ export interface AuthorizationTerms {
   readonly rates: FeeRates;
 }
 
-/** Builds the typed message that authorizes exactly this payment on these terms. */
 export function authorizationMessage(
   config: NetworkConfig,
   payment: PaymentCall,

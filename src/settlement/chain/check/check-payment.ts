@@ -75,9 +75,9 @@ const MAX_CHECKS = 100;
 const CALLS_IN_FLIGHT = 2;
 
 /**
- * Creates the payment check. A single check is sent immediately; while two calls are running, new
- * checks collect and share the next call. Two concurrent checks of one payer ignore each other's
- * sums; the contract decides which payment passes.
+ * A single check is sent immediately; while two calls are running, new checks collect and share the
+ * next call. Two concurrent checks of one payer ignore each other's sums; the contract decides
+ * which payment passes.
  */
 export function createPaymentCheck(chain: Chain): CheckPayment {
   const batcher: Batcher<PaymentCheck, CheckResult> = createBatcher({

@@ -11,7 +11,6 @@ import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
-/** The authorization that a wallet signed at an offline till. */
 export interface OfflineAuthorization {
   readonly from: Hex;
   readonly value: bigint;
@@ -36,7 +35,6 @@ export function offlineNonce({ merchantNumber, amount, salt }: OfflineSale): Hex
   return authorizationNonce(payment, { salt, bindsOrder: false });
 }
 
-/** Builds the message that a wallet signs for a sale at an offline till. */
 export function offlineMessage(
   config: NetworkConfig,
   merchantNumber: bigint,

@@ -25,7 +25,6 @@ interface WrongSignature {
   readonly walletParam?: string;
 }
 
-/** A valid signature, in the form that the chain accepts. */
 export interface CheckedSignature {
   readonly signature: Hex;
   /** Set for a wallet that must be deployed before a contract accepts it (ERC-6492). */

@@ -177,7 +177,6 @@ function toVerdict(
   return index === -1 ? { status: 'invalid' } : { status: 'valid', index, ...signed };
 }
 
-/** True if the key of `signer` signed the digest. */
 export async function isSignedBy(
   { signer, signature }: { readonly signer: Hex; readonly signature: Hex },
   hash: Hex,

@@ -14,7 +14,6 @@ export interface DeploymentStep {
   readonly data: Hex;
 }
 
-/** The account that pays, and its node. */
 export interface Deployer {
   readonly reader: Pick<PublicClient, 'getCode' | 'estimateGas' | 'waitForTransactionReceipt'>;
   readonly wallet: Pick<WalletClient<Transport, undefined, Account>, 'account' | 'sendTransaction'>;

@@ -10,7 +10,6 @@ export interface BlockTimes {
 
 interface HeadPoll {
   readonly number: bigint;
-  /** The block's timestamp. */
   readonly time: number;
   /**
    * The time when the block was first seen as the head; `stillAt` is the time when it was last seen

@@ -29,7 +29,6 @@ export interface Hourly {
   readonly used: bigint;
 }
 
-/** A settlement contract's settings and balances at the newest block. */
 export interface ContractState {
   readonly settlingPaused: boolean;
   readonly refundingPaused: boolean;

@@ -64,7 +64,6 @@ interface MerchantRange {
   readonly at?: BlockTag;
 }
 
-/** Reads the proposed wallets of these merchants on a contract. */
 export async function readAnnounced(chain: Chain, { settlement, first, last, at }: MerchantRange) {
   const to = lensOf(settlement);
   const count = Math.ceil((last - first + 1) / MERCHANTS_PER_CALL);
@@ -120,10 +119,7 @@ export async function readMerchantWallets(
   });
 }
 
-/**
- * True if the account is registered on the contract under this number.
- * @throws RpcUnavailable
- */
+/** @throws RpcUnavailable */
 export async function isRegisteredAs(
   chain: Chain,
   { merchantNumber, reference }: { readonly merchantNumber: bigint; readonly reference: Hex },

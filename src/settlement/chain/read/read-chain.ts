@@ -28,7 +28,6 @@ import type { RawLog } from '#settlement/contract/contract-events.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { type Contracts, contractsOf } from '#settlement/contract-versions.ts';
 
-/** Creates the queries to a chain's nodes. */
 export function readChain(
   { config, rpc }: Pick<Chain, 'config' | 'rpc'>,
   log: Log,

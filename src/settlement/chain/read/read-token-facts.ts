@@ -32,7 +32,6 @@ interface TokenFacts {
   readonly settlesIn: Hex | null;
 }
 
-/** The part of a chain that calls contracts. */
 interface CanCall {
   calls(
     calls: readonly { readonly to: Hex; readonly data: Hex; readonly words: number | 'any' }[],
@@ -41,10 +40,7 @@ interface CanCall {
 
 type TokenFunction = Exclude<(typeof TOKEN_ABI)[number]['name'], 'nonces'>;
 
-/**
- * Reads what the token's contract reports.
- * @throws RpcUnavailable
- */
+/** @throws RpcUnavailable */
 async function ask(chain: CanCall, { usdc, settlement }: NetworkSettings): Promise<TokenFacts> {
   const ofToken = (functionName: TokenFunction) => ({
     to: usdc,
@@ -93,7 +89,6 @@ function separatorOf(config: NetworkSettings, domain: Domain): Hex {
   return domainSeparator({ domain: { ...domain, chainId, verifyingContract: usdc } });
 }
 
-/** The part of a chain that token refreshes need. */
 interface CanRefresh extends CanCall {
   readonly config: Pick<NetworkConfig, 'usdcDomain' | 'token'>;
   remember<T>(what: string, maxAgeMs: number, read: () => Promise<T>): Promise<T>;
@@ -140,10 +135,7 @@ export function createTokenRefresh(
   };
 }
 
-/**
- * Reads the name again. The token's own name takes precedence over a setting that no longer matches
- * it.
- */
+/** The token's own name takes precedence over a setting that no longer matches it. */
 async function readRenamed(chain: CanCall, settings: NetworkSettings) {
   try {
     const unset = { ...settings, usdcDomain: { name: null, version: null } };

@@ -1,7 +1,6 @@
 import type { Address } from '#settlement/chain/rpc/rpc-address.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A used nonce of an address, and the newest block to search for its transaction. */
 export interface UsedNonce {
   readonly address: Hex;
   readonly nonce: bigint;

@@ -4,7 +4,6 @@ import type { Rpc } from '#settlement/chain/rpc/rpc.ts';
 import type { Address } from '#settlement/chain/rpc/rpc-address.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
-/** The newest block according to one provider. */
 export interface HeadReport {
   readonly index: number;
   readonly number: bigint;

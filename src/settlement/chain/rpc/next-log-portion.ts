@@ -2,12 +2,10 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { RawLog } from '#settlement/contract/contract-events.ts';
 
 export interface LogQuestion {
-  /** The contracts whose logs are requested. */
   readonly addresses: readonly Hex[];
   readonly topics: readonly (Hex | null)[];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
-  /** True to start with the newest block of the range. */
   readonly newestFirst: boolean;
 }
 

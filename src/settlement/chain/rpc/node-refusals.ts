@@ -190,7 +190,6 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** A node's error, or an error inside it. */
 export interface RawError {
   readonly code: number;
   readonly message: string;

@@ -104,7 +104,6 @@ async function askAround(rpc: Rpc, receipts: readonly Receipt[]): Promise<Word[]
   return tally(receipts, said);
 }
 
-/** Returns one verdict per receipt. */
 function tally(receipts: readonly Receipt[], said: readonly NamedBlocks[]): Word[] {
   return receipts.map(({ txHash, blockHash }) => {
     const named = said.map((blocks) => blocks.get(txHash)).filter((block) => block !== undefined);

@@ -34,10 +34,7 @@ export interface Address {
   isStale: boolean;
   /** Returns one reply per call. Never throws. */
   ask(calls: readonly RpcCall[], options: AskOptions): Promise<Reply[]>;
-  /**
-   * Reads the chain id that the provider reports.
-   * @throws NodeFault
-   */
+  /** @throws NodeFault */
   chainId(): Promise<number>;
   /**
    * Reads the chain id, unless it was just read. The provider is used only while its id is right.

@@ -23,7 +23,6 @@ export interface PostOptions {
   readonly ceiling: Ceiling;
 }
 
-/** The result of one HTTP exchange. */
 export type Posted =
   /** One reply per call; `null` for a call that the node's response omits. */
   | { readonly status: 'read'; readonly replies: readonly (Reply | null)[] }
@@ -111,7 +110,6 @@ function noAnswer(calls: readonly RpcCall[], what: string): NodeFault {
 
 interface Exchanged {
   readonly status: number;
-  /** The value of `Retry-After`. */
   readonly header: string | undefined;
   readonly text: string;
 }

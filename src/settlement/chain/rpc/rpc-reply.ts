@@ -56,7 +56,6 @@ export class NodeFault extends Error {
   }
 }
 
-/** One provider's reply to one call. */
 export type Reply =
   | { readonly status: 'answered'; readonly result: unknown }
   /** The chain itself refuses. */

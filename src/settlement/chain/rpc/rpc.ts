@@ -22,7 +22,6 @@ export type RpcAnswer =
 /** JSON-RPC with failover over several providers of one chain. */
 export interface Rpc {
   /**
-   * Makes one call.
    * @throws RpcRefusal if the chain refuses.
    * @throws RpcUnavailable if no node answered.
    */
@@ -127,7 +126,6 @@ export function connectRpc(options: RpcOptions): Rpc {
   };
 }
 
-/** A reply with the host of the provider that sent it. */
 type HostReply = Reply & { readonly host: string };
 
 /**
@@ -191,7 +189,6 @@ function inOrderOf(addresses: readonly Address[]): Address[] {
  */
 const REFUSALS: readonly NodeFault['kind'][] = ['unsupported', 'unknown'];
 
-/** Combines a call's previous reply with another provider's reply. */
 function merge(before: HostReply | undefined, now: HostReply): HostReply {
   if (now.status !== 'passed' || before?.status !== 'passed') return now;
   if (now.fault.kind === 'wrong_chain') return before;

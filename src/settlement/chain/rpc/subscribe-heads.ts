@@ -1,7 +1,6 @@
 import { WebSocket } from 'ws';
 import type { Log } from '#observability/log.ts';
 
-/** A new block, as a node announces it. */
 export interface AnnouncedHead {
   readonly number: bigint;
   readonly hash: string;

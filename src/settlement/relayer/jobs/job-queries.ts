@@ -118,7 +118,6 @@ export interface Requeued {
   readonly isRefused?: boolean;
 }
 
-/** Returns all jobs of a transaction, to be queued again. */
 export function jobsOf({ id, requests }: Pick<OpenTransaction, 'id' | 'requests'>): Requeued[] {
   return requests.map((request) => ({ requestId: request.id, transactionId: id }));
 }
@@ -160,7 +159,6 @@ export async function commitWithoutWaiting(tx: Tx): Promise<void> {
 export interface RequestOutcome {
   readonly requestId: bigint;
   readonly transactionId: bigint | null;
-  /** A `result` of chain-requests.ts, as JSON. */
   readonly result: { readonly succeeded: boolean };
 }
 

@@ -87,7 +87,6 @@ export function refundTarget(
 /** A job fails after this many transactions that gave it no result. No money has moved. */
 export const MAX_TRIES = 3;
 
-/** The rules for one kind of job. All steps of the relayer use them. */
 interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
@@ -254,7 +253,6 @@ export function contractOfRequest(request: AnyRequest, config: NetworkConfig): H
 }
 
 /**
- * Encodes the job's call.
  * @throws if the job can never become a call, whatever the chain's state: its payload is of another
  * kind, or its numbers or texts are too large for the contract.
  */

@@ -20,7 +20,6 @@ function leftMs({ deadline }: Timed, now: Date): number {
   return deadline.getTime() - now.getTime();
 }
 
-/** True if the payment has enough time left to be signed. */
 export function hasTimeLeft(request: Timed, now: Date): boolean {
   return leftMs(request, now) >= MIN_LEFT_S * SECOND_MS;
 }

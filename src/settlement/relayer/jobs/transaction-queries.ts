@@ -12,7 +12,7 @@ import type {
   TransactionFacts,
 } from '#settlement/relayer/state-machine/transaction.ts';
 
-/** A transaction to store. If it has no bytes yet, a remote signer signs it after the commit. */
+/** If it has no bytes yet, a remote signer signs it after the commit. */
 export type NewTransaction = Omit<TransactionFacts, 'id'>;
 
 interface OfSender {

@@ -15,7 +15,6 @@ const FRESH_MS = 2_000;
 const SPREAD_LOOKS = 4;
 const SPREAD_LOOK_MS = 50;
 
-/** Returns the highest block among the known head and this many polls. */
 async function heightAfter({ chain, head }: RelayerState, looks: number): Promise<bigint> {
   let highest = head?.number ?? 0n;
   for (let look = 0; look < looks; look++) {

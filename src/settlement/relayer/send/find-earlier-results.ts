@@ -59,7 +59,6 @@ async function findEarlier(chain: Chain, request: OpenRequest): Promise<Result |
   throw new RpcUnavailable('no node returned the event of an action that the contract has done');
 }
 
-/** A payment's number, and the contract that settled it. */
 export interface SettledPayment {
   readonly number: bigint;
   readonly address: Hex;

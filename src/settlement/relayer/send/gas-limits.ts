@@ -58,7 +58,6 @@ function requiredFor(pull: bigint): bigint {
   return ((pull + pull / 63n + CALL_RESERVE_GAS) * 6n) / 5n;
 }
 
-/** Returns the limit for a payment whose authorization has a signature of this many bytes. */
 export function authorizedGasLimit(signatureBytes: number, contract: ContractGas): bigint {
   const pull = contract.pull + contract.signature;
   const size = { payments: 1, words: 1, merchants: 1, contract: { ...contract, pull } };

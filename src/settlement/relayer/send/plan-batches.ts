@@ -26,7 +26,6 @@ import type { RelayerState } from '#settlement/relayer/state-machine/relayer-sta
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
 import type { RefundProof } from '#settlement/settled/payment-proof.ts';
 
-/** A transaction about to be signed. */
 export interface Planned {
   readonly kind: string;
   readonly call: TargetCall;

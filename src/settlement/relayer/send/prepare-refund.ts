@@ -82,7 +82,7 @@ async function paidBefore(
   return findRefund(sender.relayer.chain, request, payment);
 }
 
-/** Simulates the refund. Returns `null` if the contract does not accept the proof. */
+/** Returns `null` if the contract does not accept the proof. */
 async function tryRefund(
   sender: HeldSender,
   request: OpenRequest,

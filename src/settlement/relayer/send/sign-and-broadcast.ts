@@ -99,7 +99,7 @@ interface Signing {
   readonly offer: Offer;
 }
 
-/** Signs an offer for a nonce. The bytes must be stored before they are sent. */
+/** The bytes must be stored before they are sent. */
 async function sign({ sender, transaction, offer }: Signing): Promise<Attempt> {
   const { nonce, target, input, gasLimit } = transaction;
   const { cancels, fees } = offer;
@@ -130,7 +130,7 @@ async function signElsewhere(
   await Promise.all(requests);
 }
 
-/** Broadcasts stored bytes. If a remote signer signs, broadcasts them once it has returned them. */
+/** If a remote signer signs, broadcasts them once it has returned them. */
 export async function sendStored(
   sender: HeldSender,
   stored: readonly OpenTransaction[],

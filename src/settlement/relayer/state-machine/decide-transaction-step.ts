@@ -406,16 +406,13 @@ function bytesStored(
   return stay(next, isSendable(next) ? [{ kind: 'broadcast' }] : []);
 }
 
-/**
- * Adds a broadcast. A cancellation stays last, because only another cancellation may be sent after
- * it.
- */
+/** A cancellation stays last, because only another cancellation may be sent after it. */
 function withAttempt(attempts: readonly Attempt[], attempt: Attempt): readonly Attempt[] {
   const first = attempt.cancels ? -1 : attempts.findIndex(({ cancels }) => cancels);
   return attempts.toSpliced(first < 0 ? attempts.length : first, 0, attempt);
 }
 
-/** Records a stored offer. The signer is asked only after the commit that stores the request. */
+/** The signer is asked only after the commit that stores the request. */
 function offerStored(
   transaction: OpenTransaction,
   { offer, isRequeued }: Observed<'offer_stored'>,
@@ -461,7 +458,6 @@ export function isOnItsWay(transaction: OpenTransaction, { head, timeouts }: Now
   return seenAtBlock !== null && head.number - seenAtBlock < timeouts.overdueBlocks - 1n;
 }
 
-/** Returns the broadcasts whose receipts are requested at this head. */
 export function receiptsToAsk(
   transaction: OpenTransaction,
   at: {

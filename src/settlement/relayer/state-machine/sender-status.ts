@@ -22,7 +22,6 @@ export type SenderStatus =
   | 'draining'
   | 'stopped';
 
-/** Facts that this process knows about a sender, apart from its transactions. */
 export interface SenderFacts {
   readonly isStopped: boolean;
   /**

@@ -197,7 +197,6 @@ export interface Offer {
   readonly fees: Fees;
 }
 
-/** A settlement job that a transaction carries. */
 export interface OpenRequest {
   readonly id: bigint;
   readonly kind: RequestKind;
@@ -219,7 +218,6 @@ export interface OpenRequest {
   readonly owedUntil?: Date | null;
 }
 
-/** An observation about an open transaction. */
 export type Observation =
   /** The transaction is being sent to a node, which may not respond. */
   | { readonly kind: 'sent'; readonly atBlock: bigint }
@@ -316,7 +314,6 @@ export interface Now {
     readonly time: Date;
     readonly baseFeePerGas: bigint;
   } | null;
-  /** The fees to offer now. */
   readonly fees: Fees;
   readonly feeCeiling: bigint;
   /** The newest safe and the newest finalized block. */
@@ -341,7 +338,7 @@ export interface Step {
   readonly effects: readonly Effect[];
 }
 
-/** Creates a transaction from its rows. Whether nodes hold its bytes is unknown at first. */
+/** Whether nodes hold its bytes is unknown at first. */
 export function fromRows(
   facts: TransactionFacts,
   query: ReceiptQuery,

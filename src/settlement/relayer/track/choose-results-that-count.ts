@@ -33,7 +33,6 @@ import type {
 import { carryOutAll } from '#settlement/relayer/track/resend-or-replace-overdue.ts';
 import type { SettledInBlock } from '#settlement/settled/settled-queries.ts';
 
-/** A mined transaction and the result of each of its jobs. */
 export interface Resolution extends Pick<Mined, 'sender' | 'transaction' | 'receipt'> {
   readonly answered: readonly Answered[];
   /** Jobs that need another transaction, because this transaction gave them no valid result. */
