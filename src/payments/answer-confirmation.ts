@@ -18,7 +18,6 @@ import { deleteRefusals, insertRefusal } from '#risk/risk-queries.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 import { checkSettles } from '#settlement/network-readiness.ts';
 
-/** A payer's answer to the confirmation. */
 export interface ConfirmationAnswer {
   readonly intentId: string;
   /** Returns true if the caller may answer for this intent's payer. */
@@ -114,10 +113,10 @@ async function answer(
 }
 
 /**
- * Applies a payer's approval or rejection. An approval starts the settlement, unless a check fails
- * now that succeeded at the tap. Refuses with `resource_missing` (this payer was not asked),
- * `payment_intent_unexpected_state` (too late, or already answered differently) and, for an
- * approval, `service_unavailable` (the network settles nothing now).
+ * An approval starts the settlement, unless a check fails now that succeeded at the tap. Refuses
+ * with `resource_missing` (this payer was not asked), `payment_intent_unexpected_state` (too late,
+ * or already answered differently) and, for an approval, `service_unavailable` (the network settles
+ * nothing now).
  */
 export async function answerConfirmation(
   ctx: ApiContext,

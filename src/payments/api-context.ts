@@ -20,13 +20,11 @@ export interface ApiContext extends ChainContext {
   /** The current state of both networks, such as whether they settle. */
   readonly readiness: Readiness;
   readonly settings: ApiSettings;
-  /** Dependencies of the use cases for users and sessions, for each realm. */
   readonly people: Readonly<Record<Realm, PeopleDeps>>;
   readonly outside: Outside;
   readonly demo: DemoPasses;
 }
 
-/** The settings that routes and use cases read. */
 interface ApiSettings {
   readonly production: boolean;
   readonly isSandbox: boolean;
@@ -48,17 +46,14 @@ interface ApiSettings {
   readonly gaslessTransfers: readonly ChainNetwork[] | null;
   /** Hourly limits of transfers whose gas the operator pays: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** Limits of calls that callers from outside make the operator pay for. */
   readonly gas: GasPolicy;
   /** The key for browser push subscriptions; `null` if push notifications are off. */
   readonly push: { readonly publicKey: Buffer } | null;
 }
 
-/** Access to systems outside the process. */
 interface Outside {
   /** Asks the chain whether a payment would succeed. */
   readonly preflight: Preflight;
-  /** Asks the cell that issued a credential to verify it. */
   readonly askHome: AskHome;
   /** The addresses that webhooks may be sent to. */
   readonly webhooks: Network;
@@ -66,7 +61,6 @@ interface Outside {
   readonly push: Network;
   /** Returns the URL of a network's node that browsers may call; `null` if there is none. */
   readonly publicNode: (network: ChainNetwork) => string | null;
-  /** Creates pass files for phone wallets. */
   readonly passFiles: PassFiles;
   /** The chains and domains that are allowed in a wallet's sign-in message. */
   readonly signIn: {
@@ -76,7 +70,6 @@ interface Outside {
   };
 }
 
-/** The passes of a sandbox's demo payers. */
 interface DemoPasses {
   /** The pass that test helpers tap by default; `null` if there is no demo data. */
   readonly defaultPass: string | null;

@@ -49,7 +49,6 @@ import {
 } from '#settlement/chain-requests.ts';
 import { countSales } from '#settlement/hourly-ceiling-queries.ts';
 
-/** The context for applying the results of settlements and refunds. */
 export interface ResultContext extends ProcessContext {
   readonly pages: ReceiptPages;
 }
@@ -59,7 +58,6 @@ const BATCH = 200;
 /** Positions in the account's order: one for the payment and one for each of at most two events. */
 const PLACES_PER_PAYMENT = 3;
 
-/** A result, its intent, and the changes that follow from it. */
 interface Decided {
   readonly outcome: Outcome<'payment'>;
   readonly change: Change;
@@ -138,9 +136,7 @@ function toNewPayment(decided: Decided, made: Made): Payment | null {
   return newPayment(after, outcome.result.facts, { ...made, amount: chargeOf(after) });
 }
 
-/**
- * Builds the payment of a succeeded intent. `facts` come from the chain; `amount` is sale plus tip.
- */
+/** `facts` come from the chain; `amount` is sale plus tip. */
 export function newPayment(
   after: PaymentIntent & { readonly status: 'succeeded' },
   facts: OutcomeFacts['payment'],
@@ -189,8 +185,8 @@ export function newPayment(
 }
 
 /**
- * Returns the time of payment. If several blocks can have the same second, this is when a worker
- * saw the block, but never before the tap.
+ * If several blocks can have the same second, this is when a worker saw the block, but never before
+ * the tap.
  */
 function paidAt(
   { tapped_at: tappedAt }: Pick<PaymentIntent, 'tapped_at'>,
@@ -207,7 +203,6 @@ export function toSale(payment: Payment) {
   return { tenant: tenantOf(payment), minedAt, amount: payment.amount };
 }
 
-/** Drafts the events of a new payment. */
 export function paymentDrafts(
   payment: Payment,
   stamp: Stamp,

@@ -75,7 +75,6 @@ export type Assessment =
   | { readonly kind: 'ask_payer'; readonly rule: RiskRule | 'CARD_AFTER_RECOVERY' }
   | { readonly kind: 'decline'; readonly decline: Decline; readonly rule?: RiskRule };
 
-/** A payment to be checked, and its payer. */
 export interface Candidate {
   readonly intent: PaymentIntent;
   readonly payer: PayerRow;

@@ -31,7 +31,6 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import type { GasPolicy } from '#settlement/gas-budget.ts';
 import { deleteUnsent } from '#settlement/gas-spending-queries.ts';
 
-/** A request to pay with a wallet's signature. */
 export interface Signed {
   readonly from: string;
   readonly signature: Hex;

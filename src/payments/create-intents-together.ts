@@ -77,7 +77,6 @@ interface Made extends Done {
     /** The intent as rendered for the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
-    /** The manager's code that allowed the discount, if one was needed. */
     readonly code: LockedCode | null;
   } | null;
 }
@@ -193,7 +192,6 @@ function decide(
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
 const NO_TAXES: PriceContext['taxesAt'] = () => undefined;
 
-/** Reads the exchange rates and tax settings that the requests need. */
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const terminals: AskedTerminal[] = [];
@@ -288,7 +286,6 @@ async function writeDecided(
   return deliveries;
 }
 
-/** The result of one request. */
 export interface Created {
   readonly answer: Answer | Refusal;
   readonly created: boolean;
@@ -346,7 +343,6 @@ interface TerminalStatusRow {
   livemode: boolean;
   status: 'active' | 'inactive';
   location_id: string | null;
-  /** The shift that is open at the terminal; `null` if there is none. */
   shift_id: string | null;
   /**
    * The signed-in cashier. In an open shift, `null` means that the cashier has lost their rights.

@@ -35,7 +35,6 @@ const KINDS = { ...TAPPED, agent_token: agentToken, authorization, visiting };
 type Kinds = typeof KINDS;
 type Parts<K> = K extends CredentialKind<infer P, infer F> ? { presented: P; found: F } : never;
 
-/** A credential as it was tapped on a terminal, or as a merchant's server sent it. */
 export type Presented = Parts<Kinds[keyof Kinds]>['presented'];
 /** A credential that is stored in this cell, valid or not. */
 export type CredentialState = Parts<Kinds[keyof Kinds]>['found'];
@@ -123,7 +122,6 @@ export function verify(
   return kindOf(presented).verify?.(state, presented, by) ?? { decline: null, after: state };
 }
 
-/** Writes the credentials that a batch has consumed. */
 export async function writeConsumed(
   tx: Tx,
   used: Iterable<CredentialState>,

@@ -121,7 +121,6 @@ const REASON_WORDS: Readonly<
   },
 };
 
-/** The value of an intent's `last_payment_error`. */
 export interface PaymentError {
   readonly type: 'payment_error';
   readonly code: 'payment_declined';

@@ -31,7 +31,6 @@ const POLL_MS = 200;
 /** Maximum lag of the queried node behind the node that reported the deployment. */
 const LAG_MS = 2_000;
 
-/** The request that needs a wallet to be deployed. */
 export interface DeployedFor {
   /** The link, payer or account whose deployments per hour are limited. */
   readonly subject: `${'link' | 'payer' | 'account'} ${string}`;

@@ -83,7 +83,6 @@ const INDEXES = {
   source: { columns: ['source', ...TENANT_KEY], ordered: true },
 } as const;
 
-/** Returns a page of intents, as they are at `now`. */
 export async function selectIntentPage(
   sql: Sql,
   query: { readonly tenant: Tenant; readonly filters: IntentFilters; readonly now: Date },

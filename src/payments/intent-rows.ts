@@ -168,13 +168,11 @@ export function newIntent(given: NewFacts): OpenIntent {
   return inState({ ...NO_FACTS, ...given }, { status: 'requires_payment_method' });
 }
 
-/** Reads an attempt's JSON; the other columns stay as they are. */
 export function toIntent(row: IntentRow): PaymentIntent {
   const { attempt } = row;
   return { ...row, attempt: attempt === null ? null : toAttempt(attempt) } as PaymentIntent;
 }
 
-/** Returns the columns to write. */
 export function toRow(intent: PaymentIntent): IntentRow {
   const { attempt = null } = intent as { readonly attempt?: Attempt | null };
   const stored = attempt === null ? null : toStoredAttempt(attempt);

@@ -8,7 +8,6 @@ import { type OrderIdRow, selectIntents, selectOrderIdsInUse } from '#payments/i
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { type CreateRequest, orderIdOf } from '#payments/price-new-intent.ts';
 
-/** The order ID of the intent that a request creates. */
 export interface ChosenOrderId {
   readonly text: string;
   /** The intent that already has this order ID; `null` if the ID is free. */
@@ -32,7 +31,6 @@ interface Choice {
   readonly row: OrderIdRow | undefined;
 }
 
-/** Returns a map key for an order ID of the request's account and mode. */
 export function orderKey(request: CreateRequest, orderId: string): string {
   return `${tenantKey(request.merchant.tenant)} ${orderId}`;
 }

@@ -15,7 +15,6 @@ export function paidQuote(intent: PaymentIntent, tip: bigint): PaidQuote | null 
   };
 }
 
-/** Renders the object `presentment` of an intent, including the tip. */
 export function renderPaid(intent: PaymentIntent, tip: bigint): Json {
   const paid = paidQuote(intent, tip);
   return paid === null ? null : renderPaidQuote(paid);

@@ -58,7 +58,6 @@ export interface PayContext {
   readonly underWay: { payerId: string; intent: UnderWay }[];
 }
 
-/** The settings that a batch needs, and the state of the networks. */
 export type BatchTerms = PayTerms & { readonly readiness: Readiness };
 
 type UnderWay = PaymentIntent & { readonly status: 'processing' | 'requires_action' };

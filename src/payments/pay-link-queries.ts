@@ -3,7 +3,6 @@ import type { Sql, Tx } from '#db/database.ts';
 import { MERCHANT_OF_INTENT } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The terms of a payment that the wallet signs in addition to the intent's data. */
 export interface PayTerms {
   readonly salt: Hex;
   /** Unix seconds. */

@@ -12,7 +12,6 @@ import { checkTip } from '#payments/tip-limits.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** An intent with the data of its pay link. */
 export interface PayLink {
   /** The intent in its current state. */
   readonly intent: PaymentIntent;

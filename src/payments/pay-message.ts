@@ -27,7 +27,6 @@ export function sumOf({ intent, tip }: PayLink): Atoms {
   return tip === null ? intent.amount : add(intent.amount, tip);
 }
 
-/** Builds the message that the wallet `from` signs to pay this intent on these terms. */
 export function messageOf(link: PayLink, terms: PayTerms, from: Hex) {
   const { intent, number, chain, merchant, bindsOrder } = link;
   const merchantNumber = merchant.merchantNumber ?? 0n;

@@ -10,7 +10,6 @@ import type { StaticPassTerms } from '#risk/risk-rules.ts';
 import type { Deployment } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A request to pay: a tap, or a confirm with an agent token. */
 export interface PayRequest {
   readonly merchant: MerchantAccount;
   readonly intentId: string;
@@ -52,7 +51,6 @@ export type AskHome = (
   tap: Pick<PayRequest, 'presented' | 'merchant' | 'intentId'>,
 ) => Promise<Visit | null>;
 
-/** Settings that apply to every payment. */
 export interface PayTerms {
   /** Seconds after a tap within which the payment must be in a block. */
   readonly settleWithinS: number;

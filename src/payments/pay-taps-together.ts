@@ -39,7 +39,6 @@ import { checkTip } from '#payments/tip-limits.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
 
-/** The result of one payment. */
 export interface Paid {
   readonly answer: Answer | Refusal;
   /** The intent after the decision; `null` if there was no decision (a replay or a refusal). */

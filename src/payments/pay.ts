@@ -23,7 +23,6 @@ const MAX_IN_FLIGHT = 3;
 /** Payments per batch. In larger batches, the first payment would wait noticeably longer. */
 const MAX_ITEMS = 64;
 
-/** Returns the settings and keys that a batch needs. */
 export function batchTerms({ settings, keys, readiness }: ApiContext): BatchTerms {
   const { settleWithinS, staticPass } = settings;
   return { settleWithinS, staticPass, cardKey: keys.card, readiness };

@@ -58,7 +58,6 @@ export type IntentEventType =
   | 'payment_intent.canceled'
   | 'payment_intent.payment_failed';
 
-/** An intent after one step, and the event of that step. */
 export interface Step {
   readonly intent: PaymentIntent;
   readonly event: IntentEventType;

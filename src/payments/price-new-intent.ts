@@ -53,7 +53,6 @@ export interface Price {
   readonly lines: SaleLines | null;
 }
 
-/** The facts on which a price depends, besides the request. */
 export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
   /** Returns the tax settings at a terminal, if they were read. */
@@ -91,7 +90,6 @@ export function worthOf(
 /** Positions in the account's order: one for the intent and one for its event. */
 export const PLACES_PER_CREATE = 2;
 
-/** The settlement numbers of new intents, and the key that derives IDs from them. */
 export interface IntentIds {
   readonly idKey: IdKey;
   readonly numbers: SettlementNumbers;

@@ -26,7 +26,6 @@ function drawPrefix(kind: ReceiptKind): string {
   return prefix;
 }
 
-/** An object that gets a receipt number, and the terminal whose series it belongs to. */
 export interface Numbered {
   readonly account_id: string;
   readonly livemode: boolean;

@@ -8,7 +8,6 @@ import { type Payment, payments } from '#payments/payment.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
 import type { RateTax } from '#prices/sale-lines.ts';
 
-/** The location of a sale, as shown on receipts. */
 interface PlaceOnReceipt {
   readonly name: string;
   readonly address: string | null;
@@ -34,7 +33,6 @@ function merchantOf({ name, legal_name, address, tax_number, location }: Merchan
   return { name, legal_name, address, tax_number, location };
 }
 
-/** The data of one refund on a receipt. */
 export interface RefundOnReceipt {
   readonly id: string;
   readonly amount: bigint;
@@ -104,7 +102,6 @@ export async function selectReceipt(
   };
 }
 
-/** The data of a refund's receipt. */
 export interface RefundReceipt {
   readonly id: string;
   readonly livemode: boolean;

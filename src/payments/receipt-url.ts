@@ -7,7 +7,6 @@ import {
 } from '#core/ids.ts';
 import type { Payment } from '#payments/payment.ts';
 
-/** The inputs from which receipt URLs are built. */
 export interface ReceiptPages {
   readonly idKey: IdKey;
   /** Returns the URL of the web apps, which is known once the process listens. */
@@ -36,7 +35,6 @@ export function refundReceiptUrl(
   return `${webUrl()}/receipts/${token}`;
 }
 
-/** Finds the refund to which a receipt URL belongs; `null` if there is none. */
 export function findRefundReceipt(
   idKey: IdKey,
   token: string,
@@ -48,7 +46,6 @@ export function findRefundReceipt(
   return null;
 }
 
-/** Finds the settlement to which a receipt URL belongs; `null` if there is none. */
 export function findReceipt(
   idKey: IdKey,
   token: string,

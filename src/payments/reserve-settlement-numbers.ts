@@ -31,7 +31,6 @@ export async function requireFresh(tx: Tx, drawn: readonly DrawnNumber[]): Promi
   }
 }
 
-/** A transaction that needs settlement numbers. */
 export interface WithNumbers<T> {
   /** The network of each number. */
   readonly modes: readonly boolean[];
@@ -40,7 +39,6 @@ export interface WithNumbers<T> {
   isUsed(result: T, index: number): boolean;
 }
 
-/** Runs a transaction that assigns settlement numbers. */
 export async function withNumbers<T>(
   db: Database,
   numbers: SettlementNumbers,

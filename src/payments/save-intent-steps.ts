@@ -36,7 +36,7 @@ function countSteps(changes: readonly Change[]): void {
   }
 }
 
-/** Writes the last state of each intent. The transaction must have locked the intents. */
+/** The transaction must have locked the intents. */
 export async function saveStates(tx: Tx, changes: readonly Change[]): Promise<void> {
   tx.onCommit(() => countSteps(changes));
   await updateIntentStates(

@@ -13,7 +13,6 @@ function signatureOf(signed: PaymentAuthorization): PaymentAuthorization {
   };
 }
 
-/** The merchant number of a payment, and its time limit for settling. */
 interface Terms {
   readonly merchantNumber: bigint;
   readonly settleWithinS: number;
@@ -42,7 +41,6 @@ export function settlementOf(
   };
 }
 
-/** Creates the settlement job of an intent for the relayer. */
 export async function requestSettlement(
   tx: Tx,
   intent: PaymentIntent & { readonly status: 'processing' },

@@ -3,7 +3,6 @@ import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 
-/** A till's sales and refunds. */
 export interface TotalsRow {
   /** The terminal; `null` for payments without one. */
   readonly terminal_id: string | null;

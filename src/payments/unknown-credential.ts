@@ -5,7 +5,6 @@ import { credentialKey, kindOf, type Presented } from '#payments/credential.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import { selectLossesSince } from '#settlement/network-recovery-queries.ts';
 
-/** Returns the decline for an unknown credential. */
 export type UnknownDecline = (presented: Presented, livemode: boolean) => Decline;
 
 /**

@@ -28,7 +28,6 @@ function askedTerms({ terms, answers }: PayLink, address: Hex): PayTerms[] {
     .flatMap((one) => counts.map((count) => termsAfter(one, { address, answers: count })));
 }
 
-/** The terms that the wallet signed, and its signature in the format that the token accepts. */
 export interface VerifiedAuthorization {
   readonly terms: PayTerms;
   readonly signature: Hex;
@@ -38,7 +37,6 @@ export interface VerifiedAuthorization {
   readonly byCode: boolean;
 }
 
-/** A wallet's signature, as presented. */
 interface Presented {
   readonly from: Hex;
   readonly signature: Hex;

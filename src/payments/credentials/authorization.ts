@@ -11,7 +11,7 @@ export interface SignedPayment {
   readonly authorization: PaymentAuthorization;
   /** The fee rates that the wallet signed. */
   readonly rates: FeeRates;
-  /** The way in which the payment was submitted. For information only. */
+  /** For information only. */
   readonly by: SignedBy;
 }
 

@@ -13,7 +13,6 @@ import type { Credential } from '#payments/payment-attempt.ts';
  * payments of a batch that use it.
  */
 export interface CredentialKind<P, F> {
-  /** The decline code for an unknown credential of this kind. */
   readonly unknown: Decline;
   /**
    * True if the wallet creates a new code for each payment. An unknown code may then be one that
@@ -58,7 +57,6 @@ export interface CredentialKind<P, F> {
    * consumed them.
    */
   consume?(tx: Tx, used: readonly F[], now: Date): Promise<void>;
-  /** Returns the facts about the credential that the decision about a payment needs. */
   facts?(state: F): CredentialFacts;
 }
 

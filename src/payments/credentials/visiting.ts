@@ -5,7 +5,6 @@ import type { Tapped } from '#payments/payment-attempt.ts';
 
 /** A credential of another cell that was presented in this cell, and its home cell's response. */
 export interface Visit {
-  /** The key of the credential. */
   readonly key: string;
   /**
    * The credential's payer; `null` if the home cell does not know the credential or could not be

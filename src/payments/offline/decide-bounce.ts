@@ -53,7 +53,6 @@ function cardKey(address: string, day: Date): string {
   return `${address} ${day.getTime()}`;
 }
 
-/** The facts that decide a sale. */
 export interface SaleFacts {
   readonly limits: OfflineLimits;
   readonly sums: Sums;

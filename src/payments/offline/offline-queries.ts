@@ -47,7 +47,6 @@ export interface OfflineIdentity {
   readonly nonce: Hex;
 }
 
-/** Reads the sales of an account and mode that have these identities. */
 export async function selectOfflineByIdentity(
   sql: Sql,
   tenant: Tenant,
@@ -169,7 +168,6 @@ export async function selectRebuiltSales(
   );
 }
 
-/** Marks rebuilt intents as sales that a till accepted offline. */
 export async function updateRebuiltOffline(
   tx: Tx,
   claimed: readonly { readonly intentId: string; readonly offline: object }[],

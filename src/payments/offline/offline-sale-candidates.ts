@@ -27,7 +27,6 @@ export interface Arrived extends Signed {
   readonly verdict: Exclude<ChainVerdict, 'unavailable' | 'settled' | 'merchant_refused'>;
 }
 
-/** The sales that a till forwards in one request. */
 export interface Forwarded {
   readonly merchant: MerchantAccount;
   readonly terminalId: string;

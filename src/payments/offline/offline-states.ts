@@ -1,4 +1,3 @@
-/** The statuses of an offline sale. */
 export const OFFLINE_STATUSES = ['processing', 'succeeded', 'bounced'] as const;
 export type OfflineStatus = (typeof OFFLINE_STATUSES)[number];
 

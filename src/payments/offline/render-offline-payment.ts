@@ -25,7 +25,6 @@ export function offlineObject(row: OfflinePaymentRow): { [key: string]: Json } {
   };
 }
 
-/** Drafts the event of a sale that has succeeded or bounced. */
 export function offlineDraft(
   row: OfflinePaymentRow & { readonly status: 'succeeded' | 'bounced' },
   stamp: Stamp,

@@ -38,10 +38,7 @@ const RATES_MS = 1_000;
 
 const CHANGES_MS = 5_000;
 
-/**
- * Reads the rates of the merchant's contract.
- * @throws RpcUnavailable
- */
+/** @throws RpcUnavailable */
 export async function readOfflineRates(
   sql: Sql,
   chain: Chain,
@@ -66,12 +63,10 @@ export function countedAt(acceptedAt: Date, now: Date): Date {
   return new Date(Math.min(at, now.getTime() + AHEAD_MS));
 }
 
-/** Returns the start of the UTC day of this time. */
 export function utcDay(at: Date): Date {
   return new Date(at.getTime() - (at.getTime() % DAY_MS));
 }
 
-/** Converts the authorization to the format that the relayer sends. */
 export function toPaymentAuthorization({ sale, authorization }: Signed): PaymentAuthorization {
   const { validAfter, validBefore, signature } = authorization;
   return {
@@ -84,10 +79,10 @@ export function toPaymentAuthorization({ sale, authorization }: Signed): Payment
 }
 
 /**
- * The chain's verdict on a sale. `later`: the hourly ceiling has too little room, or the token is
- * paused. `settled`: the contract has already settled this number. `merchant_refused`: the contract
- * settles nothing for this merchant now. `wallet_refuses`: the wallet's contract refuses its own
- * signature now; the sale bounces only when the authorization ends, because the wallet may change.
+ * `later`: the hourly ceiling has too little room, or the token is paused. `settled`: the contract
+ * has already settled this number. `merchant_refused`: the contract settles nothing for this
+ * merchant now. `wallet_refuses`: the wallet's contract refuses its own signature now; the sale
+ * bounces only when the authorization ends, because the wallet may change.
  */
 export type ChainVerdict =
   | BounceReason

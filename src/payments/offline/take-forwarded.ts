@@ -48,7 +48,6 @@ import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
 import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
-/** The fields of the process context that decisions need, and the drawn settlement numbers. */
 export interface DecideWith {
   readonly idKey: IdKey;
   readonly readiness: Readiness;
@@ -56,11 +55,9 @@ export interface DecideWith {
   readonly drawn: readonly DrawnNumber[];
 }
 
-/** The result of the transaction for one request. */
 export interface Taken {
   /** The rows of all arrived sales, including sales that a concurrent request inserted. */
   readonly rows: readonly OfflinePaymentRow[];
-  /** Intents whose settlement has started. */
   readonly started: readonly PaymentIntent[];
   /** Open intents that were canceled, because a sale replaces them. */
   readonly canceled: readonly PaymentIntent[];
@@ -92,7 +89,6 @@ export function offlineNotAllowed(message: string): Refusal {
   return refuse('offline_not_allowed', message);
 }
 
-/** A till's offline limits and location. */
 interface Till {
   readonly limits: OfflineLimits;
   readonly locationId: string | null;
@@ -207,7 +203,6 @@ async function readCandidates(
   return { candidates: candidatesOf(by.idKey, forwarded, state), cancels, stamp };
 }
 
-/** A decided sale. */
 interface Decided {
   readonly candidate: Candidate;
   readonly verdict: Exclude<SaleVerdict, 'undecided'>;
@@ -292,7 +287,6 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
   };
 }
 
-/** A change of a new intent. */
 type Started = Change & { readonly before: OpenIntent };
 
 /** Returns the change that starts the settlement of an accepted sale. */
