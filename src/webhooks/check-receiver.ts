@@ -26,7 +26,6 @@ const STALE_SECONDS = 600;
  */
 export type ReceiverVerdict = 'checks_signatures' | 'takes_old' | 'takes_forged' | 'not_reached';
 
-/** One request and its response. */
 export interface Probe {
   readonly taken: boolean;
   readonly response_status: number | null;

@@ -7,7 +7,6 @@ import { type AddressPolicy, canonicalAddress } from '#webhooks/refuse-private-a
 import { MAX_IN_FLIGHT } from '#webhooks/retry-schedule.ts';
 import { skipContinue } from '#webhooks/skip-continue.ts';
 
-/** The network access to receivers. */
 export interface Network {
   readonly policy: AddressPolicy;
   readonly resolver: Resolver;

@@ -22,9 +22,7 @@ export interface WebhookWorkerDeps extends ProcessContext {
   readonly resolver?: Resolver;
   /** Certificate authorities to trust in addition to the default ones. */
   readonly ca?: string;
-  /** Returns the trace of an event, from its body. */
   readonly traceOf?: (body: string) => Promise<string | null>;
-  /** Mails the owners of a disabled endpoint. */
   readonly notifyDisabled?: NotifyDisabled;
 }
 
@@ -68,7 +66,6 @@ async function disable(deps: WebhookWorkerDeps, endpointId: string): Promise<voi
   if (done.deliveries > 0) wakeups.send('deliveries');
 }
 
-/** Starts the loops that take over endpoints and fetch deliveries; each wakes the other. */
 function startTaking(
   deps: WebhookWorkerDeps,
   worker: {
@@ -87,7 +84,6 @@ function startTaking(
   return { fetching, claiming };
 }
 
-/** Ends everything at a stop. */
 async function stopAll(
   dispatcher: Dispatcher,
   loops: readonly { stop(): Promise<void> }[],
@@ -101,9 +97,9 @@ async function stopAll(
 }
 
 /**
- * Delivers webhooks. Any number of workers share the database: each leases endpoints, sends their
- * due deliveries, and records the results. It is woken by `deliveries` (rows were written) and
- * `webhook-endpoints` (an endpoint was changed).
+ * Any number of workers share the database: each leases endpoints, sends their due deliveries, and
+ * records the results. It is woken by `deliveries` (rows were written) and `webhook-endpoints` (an
+ * endpoint was changed).
  */
 export function startWebhookWorker(deps: WebhookWorkerDeps): WebhookWorker {
   const owner = randomUUID();

@@ -106,7 +106,6 @@ export async function selectDelivery(
   return rows[0];
 }
 
-/** The columns that identify a delivery. */
 export type DeliveryKey = Pick<DeliveryRow, 'endpoint_id' | 'event_created' | 'event_position'>;
 
 /** Moves a delivery, pending or finished, to the front of its endpoint's queue. */

@@ -196,7 +196,6 @@ const RESULTS = columnsFrom(2, {
   next_attempt_at: 'timestamptz?',
 });
 
-/** The result of one attempt of one delivery. */
 export type ResultRow = Sent<typeof RESULTS>;
 
 type ResultColumn = (typeof RESULTS.names)[number];

@@ -22,7 +22,6 @@ export const SLOT_LIMITS: SlotLimits = { brisk: 1024, slow: 512 };
 export interface Slots {
   /** Offers a session that may have a delivery to start. */
   offer(session: EndpointSession): void;
-  /** Returns the number of requests in flight. */
   inFlight(): number;
 }
 
@@ -33,9 +32,8 @@ interface Group {
 }
 
 /**
- * Creates the slots. `start` takes one delivery from the session's buffer, and settles when its
- * response has arrived. Endpoints take turns, so that no endpoint's full buffer delays another
- * one's delivery.
+ * `start` takes one delivery from the session's buffer, and settles when its response has arrived.
+ * Endpoints take turns, so that no endpoint's full buffer delays another one's delivery.
  */
 export function createSlots(
   limits: SlotLimits,

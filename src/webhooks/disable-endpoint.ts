@@ -17,7 +17,6 @@ export function saysGone(result: Pick<AttemptResult, 'responseStatus'>): boolean
   return result.responseStatus === GONE;
 }
 
-/** The notice to the endpoint's owners. */
 export interface DisabledNotice {
   readonly accountId: string;
   readonly livemode: boolean;

@@ -84,7 +84,6 @@ export class Dispatcher {
     this.#recorder = createRecorder(deps.db, deps.log);
   }
 
-  /** Takes over an endpoint that was just leased. */
   add(row: LeasedRow): void {
     const { endpoint_id: endpointId, fencing_token: fencingToken } = row;
     const target = this.#openTarget(row);

@@ -7,7 +7,6 @@ import type { Wakeups } from '#db/wakeups.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
 import type { Network } from '#webhooks/connect-to-receivers.ts';
 
-/** The dependencies of this folder's use cases. */
 export interface WebhookDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;

@@ -101,7 +101,6 @@ export function lookAgain(session: EndpointSession): void {
   session.emptyAtHint = -1;
 }
 
-/** Adds deliveries that were fetched for the session. */
 export function accept(session: EndpointSession, rows: readonly DueRow[]): void {
   session.buffer.push(...rows);
   for (const { event_position: position } of rows) session.held.add(position);
@@ -136,9 +135,7 @@ export function isIdle({ held, usedAtMs }: EndpointSession, forMs: number): bool
   return held.size === 0 && performance.now() - usedAtMs > forMs;
 }
 
-/**
- * Changes the target. Deliveries in flight end on the old sockets; the others are fetched again.
- */
+/** Deliveries in flight end on the old sockets; the others are fetched again. */
 export function retarget(session: EndpointSession, target: Target): void {
   putBack(session);
   lookAgain(session);

@@ -56,7 +56,6 @@ function howToAllow(url: URL): string {
   );
 }
 
-/** Returns the port to connect to. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;

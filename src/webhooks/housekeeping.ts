@@ -75,7 +75,6 @@ function startPartitionLoop({ db, clock, log }: ProcessContext, onError: OnError
   };
 }
 
-/** Starts the background work besides deliveries: replays, disabling, partitions. */
 export function startHousekeeping(
   ctx: ProcessContext,
   onError: OnError,

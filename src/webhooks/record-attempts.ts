@@ -31,7 +31,6 @@ export interface Finished {
   readonly session: EndpointSession;
   readonly row: DueRow;
   readonly result: AttemptResult;
-  /** The endpoint's health after this result. */
   readonly health: Health;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly nextAttemptAt: Date | null;

@@ -11,7 +11,6 @@ import {
 export interface AddressPolicy {
   /** Returns the reason why this address is refused, in a few words, or `null` if it is allowed. */
   refusalOf(address: string): string | null;
-  /** Returns this policy, adapted to one endpoint's URL. */
   forUrl(url: URL): AddressPolicy;
 }
 

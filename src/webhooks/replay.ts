@@ -118,7 +118,6 @@ export async function getReplay(
   return (await selectReplay(ctx.db, tenant, id)) ?? resourceMissing('webhook replay');
 }
 
-/** The result of one batch. */
 export interface ReplayStep {
   /** True if another batch can run immediately. */
   readonly more: boolean;

@@ -82,8 +82,8 @@ export interface Health {
 const FIRST_WINDOW = 2;
 
 /**
- * Returns an endpoint's stored health. A worker starts slowly with an endpoint that it has just
- * leased, especially if the endpoint is failing.
+ * A worker starts slowly with an endpoint that it has just leased, especially if the endpoint is
+ * failing.
  */
 export function healthOf(row: {
   readonly consecutiveFailures: number;

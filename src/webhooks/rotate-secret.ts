@@ -13,10 +13,7 @@ import { newSigningSecret } from '#webhooks/sign-delivery.ts';
 /** The time for which the previous secret also signs (behavior.md 11.3). */
 const OVERLAP_MS = DAY_MS;
 
-/**
- * Creates a new secret. For a day, deliveries carry both signatures; a second rotation drops the
- * oldest secret.
- */
+/** For a day, deliveries carry both signatures; a second rotation drops the oldest secret. */
 export async function rotateSecret(
   ctx: WebhookDeps,
   tenant: Tenant,

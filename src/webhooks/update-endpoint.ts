@@ -46,8 +46,8 @@ async function checkChange(
 }
 
 /**
- * Applies a change. Disabling ends undelivered work. Enabling and a new URL clear consecutive
- * failures and the pause, so that the next delivery is due at once.
+ * Disabling ends undelivered work. Enabling and a new URL clear consecutive failures and the pause,
+ * so that the next delivery is due at once.
  */
 async function applyChange(
   tx: Tx,
@@ -80,10 +80,7 @@ async function applyChange(
   return only(updated, 'webhook endpoint');
 }
 
-/**
- * Changes an endpoint. Without `edit` it changes whatever version is stored, as the merchant API
- * promises.
- */
+/** Without `edit` it changes whatever version is stored, as the merchant API promises. */
 export async function changeEndpoint(
   ctx: WebhookDeps,
   tenant: Tenant,
