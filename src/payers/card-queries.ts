@@ -36,7 +36,6 @@ export async function countActiveCards(tx: Tx, payerId: string): Promise<number>
   return cards.count(tx, 'where payer_id = $1 and revoked_at is null', [payerId]);
 }
 
-/** Returns the payers of these cards, by card ID. */
 export async function selectPayersOfCards(
   sql: Sql,
   ids: readonly string[],
@@ -53,7 +52,6 @@ export async function lockCards(tx: Tx, ids: readonly string[]): Promise<CardRow
   return cards.list(tx, 'where id = any($1) order by id for update', [ids]);
 }
 
-/** An accepted tap of a card, and the counter in it. */
 export interface CardUse {
   readonly id: string;
   readonly counter: number;

@@ -8,7 +8,6 @@ import {
 import type { Hex } from '#settlement/chain-requests.ts';
 import { spendingPolicy, usdcPermit } from '#settlement/contract/signed-messages.ts';
 
-/** An EIP-2612 permit for the settlement contract, as the wallet signed it. */
 export interface SignedPermit {
   /** Atoms. */
   readonly value: number;
@@ -34,14 +33,12 @@ export interface SignedPolicy {
   readonly signature: Hex;
 }
 
-/** The wallet's next nonces, read from the chain. */
 export interface WalletNonces {
   readonly policy: bigint;
   /** `null` if the token does not support permits. */
   readonly permit: bigint | null;
 }
 
-/** The wallet that signed an approval, its chain and nonces, and the current time. */
 export interface ApprovalContext {
   readonly chain: Chain;
   readonly payer: Hex;

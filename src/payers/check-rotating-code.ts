@@ -32,7 +32,6 @@ export function stepAt(now: Date): number {
   return Math.floor(now.getTime() / STEP_MS);
 }
 
-/** Computes the code of a time step. */
 export function codeOf(key: Buffer, step: number, digits = CODE_DIGITS): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -54,7 +53,6 @@ export function openRotatingKey(
   return Buffer.from(decrypt(cardKey, row.key, row.pass_id), 'hex');
 }
 
-/** The result of checking a code, and the row to store afterwards. */
 export interface JudgedCode {
   readonly decline: 'pass_code_expired' | 'pass_code_used' | null;
   readonly after: RotatingKeyRow;

@@ -20,7 +20,6 @@ export async function selectChips(sql: Sql, payerId: string): Promise<ChipRow[]>
   return chips.list(sql, 'where payer_id = $1 order by created, id', [payerId]);
 }
 
-/** Identifies a chip by its ID or by its address. */
 export interface NamedChip {
   readonly payerId: string;
   readonly name: string;

@@ -118,7 +118,6 @@ function toPayload(
   };
 }
 
-/** Names of request kinds in messages to payers. */
 const KIND_NAMES = { enrolment: 'approval', faucet: 'faucet request' } as const;
 
 /**
@@ -132,7 +131,6 @@ async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
     readonly kind: K;
     readonly payer: PayerRow;
     readonly payload: RequestPayloads[K];
-    /** Counts the request toward its limits. */
     readonly take?: TakeApproval;
     readonly now: Date;
   },
@@ -183,7 +181,6 @@ export async function createApproval(
   return leaveRequest(ctx, { id, kind: 'enrolment', payer, payload, take, now });
 }
 
-/** Requests test USDC for a wallet in test mode. */
 export async function askFaucet(
   ctx: ProcessContext,
   request: { readonly payer: PayerRow; readonly amount: number; readonly now: Date },

@@ -3,10 +3,7 @@ import { newId } from '#core/ids.ts';
 import type { Tx } from '#db/database.ts';
 import { type PassRow, passes } from '#payers/payer-queries.ts';
 
-/**
- * Creates a pass. `secret` is the value that its chip sends to a terminal; it is returned only
- * here.
- */
+/** `secret` is the value that its chip sends to a terminal; it is returned only here. */
 export async function createPass(
   tx: Tx,
   input: { readonly payerId: string; readonly label: string; readonly now: Date },

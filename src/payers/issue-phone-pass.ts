@@ -45,7 +45,6 @@ export async function issuePhonePass(
   return value;
 }
 
-/** Decrypts the value of a pass in a phone wallet. */
 export function openPhonePass(
   cardKey: RotatingKey,
   phone: { readonly passId: string; readonly kind: PhoneKind; readonly sealed: Buffer },

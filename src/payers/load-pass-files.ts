@@ -11,7 +11,6 @@ import {
 } from '#payers/google-wallet.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 
-/** Paths of the key files that sign passes: see pass-file-settings.ts. */
 export interface PassFileLocations {
   readonly apple: {
     readonly passType: string;
@@ -80,10 +79,7 @@ const SERVERS: WalletServers = {
   apple: { url: 'https://api.push.apple.com' },
 };
 
-/**
- * Loads the certificates and keys.
- * @throws StartError that names the setting whose file is missing or invalid.
- */
+/** @throws StartError that names the setting whose file is missing or invalid. */
 export async function loadPassFiles(
   files: PassFileLocations,
   servers: WalletServers = SERVERS,

@@ -17,7 +17,6 @@ import {
 import type { PassFiles } from '#payers/pass-files.ts';
 import { readShownPass } from '#payers/shown-pass.ts';
 
-/** The dependencies for updating passes in phone wallets. */
 export interface PhoneWallets {
   readonly passFiles: PassFiles;
   /** Decrypts the values in the copies. */

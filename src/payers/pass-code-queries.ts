@@ -8,7 +8,6 @@ export const passCodes = table(
   { pass_id: 'text', created: 'timestamptz' },
 );
 
-/** A one-minute code, with its pass. */
 export type PassCodeRow = PassRow & Row<typeof passCodes>;
 
 /** Returns the payers of these codes, by the code's hash in hex. */

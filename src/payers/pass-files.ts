@@ -1,8 +1,6 @@
-/** The content of a pass in a phone wallet. */
 export interface ShownPass {
   readonly id: string;
   readonly name: string;
-  /** URL of the wallet app. */
   readonly walletUrl: string;
   /**
    * The value that the phone sends to readers, unique to each pass and phone wallet

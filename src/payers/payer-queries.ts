@@ -124,7 +124,6 @@ export const passes = table(
 );
 
 export type PassRow = Row<typeof passes>;
-/** The columns of a pass that a payment reads. */
 export type TappedPass = Pick<PassRow, 'id' | 'payer_id' | 'revoked_at'>;
 
 export async function selectPassesByHash(

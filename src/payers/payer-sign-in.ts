@@ -20,7 +20,6 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { chainOrNull, checkSignature } from '#settlement/chain/check/signature-refusals.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** The chains and domains that are allowed in a sign-in message. */
 export interface SignInTerms {
   /** The chain IDs of the served networks, and their modes. */
   readonly chains: readonly { readonly chainId: number; readonly livemode: boolean }[];
@@ -45,7 +44,6 @@ export interface Nonce {
   readonly expiresAt: Date;
 }
 
-/** Creates a nonce for one sign-in message. */
 export async function createNonce(db: Database, now: Date): Promise<Nonce> {
   const nonce = base62(BigInt(`0x${randomBytes(24).toString('hex')}`), NONCE_LENGTH);
   const expiresAt = addSeconds(now, NONCE_SECONDS);
@@ -121,7 +119,6 @@ export interface NewSession {
   readonly expiresAt: Date;
 }
 
-/** The fields of the process context that a sign-in needs. */
 type SignInContext = Pick<ChainContext, 'db' | 'chains'>;
 
 /**

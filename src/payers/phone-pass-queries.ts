@@ -4,7 +4,6 @@ import { as, type Row, table } from '#db/table.ts';
 import { type PayerRow, payers, type TappedPass } from '#payers/payer-queries.ts';
 import type { PhoneKind } from '#payers/phone-tap.ts';
 
-/** The identity of a pass in one kind of phone wallet. */
 export const phonePasses = table('phone_passes', {
   hash: 'bytea',
   kind: as<PhoneKind>('text'),
@@ -15,7 +14,6 @@ export const phonePasses = table('phone_passes', {
 
 export type PhonePassRow = Row<typeof phonePasses>;
 
-/** A phone wallet's pass, joined with the pass itself. */
 export interface FoundPhonePass extends TappedPass {
   readonly phone_hash: Buffer;
   readonly kind: PhoneKind;
@@ -85,7 +83,6 @@ export async function selectUsedTaps(tx: Tx, hashes: readonly Buffer[]): Promise
   return new Set(rows.map(({ hash }) => hash.toString('hex')));
 }
 
-/** A tap that a payment attempt has used. */
 export interface UsedTap {
   readonly hash: Buffer;
   readonly phonePass: Buffer;

@@ -64,7 +64,6 @@ const FAILURES: Readonly<Record<PayerRequestRow['kind'], string>> = {
     'Nothing was sent. Sign again.',
 };
 
-/** Renders a payer's request: an approval, a request for test funds, or a transfer. */
 export function renderPayerRequest(request: PayerRequestRow, livemode: boolean) {
   return {
     id: request.id,

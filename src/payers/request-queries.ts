@@ -60,7 +60,6 @@ export const payerTransfers = table('payer_transfers', {
 
 type TransferRow = Row<typeof payerTransfers>;
 
-/** Returns the wallet's transfer with this nonce. */
 export async function selectTransfer(
   sql: Sql,
   { payer_id, nonce }: Pick<TransferRow, 'payer_id' | 'nonce'>,

@@ -37,7 +37,6 @@ export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKe
   await tx.query(`${STORE} nothing`, [passId, key, now]);
 }
 
-/** Returns the payers of the given passes that have rotating codes, by pass ID. */
 export async function selectPayersOfRotating(
   sql: Sql,
   passIds: readonly string[],
