@@ -2,7 +2,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-/** The intervals of automatic payouts. */
 export const PAYOUT_PERIODS = ['daily', 'weekly'] as const;
 export type PayoutPeriod = (typeof PAYOUT_PERIODS)[number];
 
@@ -19,7 +18,6 @@ export const automaticPayouts = table('automatic_payouts', {
 
 export type AutomaticPayout = Row<typeof automaticPayouts>;
 
-/** Returns the newest recorded period. */
 export async function selectLastPayout(
   sql: Sql,
   { accountId, livemode }: Tenant,
@@ -66,7 +64,6 @@ export async function skipWaiting(tx: Tx, accountId: string, now: Date): Promise
   );
 }
 
-/** Returns the newest periods of an account and mode. */
 export async function selectPayouts(
   sql: Sql,
   { accountId, livemode }: Tenant,

@@ -56,10 +56,8 @@ export const WAITING = {
 
 export type PayoutReason = keyof typeof SKIPPED;
 
-/** The context of the loop that pays out ended periods. */
 type Context = ProcessContext & { readonly chains: readonly Chain[] };
 
-/** A period of an account and mode that has ended. */
 interface Ended {
   readonly tenant: Tenant;
   readonly every: PayoutPeriod;
@@ -147,10 +145,7 @@ function isDone(last: AutomaticPayout | undefined, period: string): boolean {
   return period < last.period || last.status !== 'waiting';
 }
 
-/**
- * Pays out one period.
- * @returns the payout's status; `done` if there was nothing left to do.
- */
+/** @returns the payout's status; `done` if there was nothing left to do. */
 async function payOut(
   tx: Tx,
   idKey: IdKey,

@@ -31,14 +31,12 @@ import {
 import { merchantReference } from '#settlement/contract/contract-calls.ts';
 import { knowsMerchant } from '#settlement/contract-versions.ts';
 
-/** Dependencies for updating one network's rows from its contracts. */
 interface Following {
   readonly livemode: boolean;
   readonly mailing: Mailing;
   readonly clock: Clock;
 }
 
-/** Returns the settings for mails about wallets. */
 export function mailingOf({ keys, pages }: ChainContext): Mailing {
   return { secretKey: keys.people, webUrl: pages.webUrl() };
 }

@@ -22,7 +22,6 @@ export const goLiveRequests = table(
 
 export type GoLiveRow = Row<typeof goLiveRequests>;
 
-/** Returns the newest attempt of the account and mode. */
 export async function selectGoLive(sql: Sql, tenant: Tenant): Promise<GoLiveRow | undefined> {
   return goLiveRequests.find(
     sql,
@@ -109,7 +108,6 @@ export async function selectNamedWallets(sql: Sql, tenant: Tenant): Promise<stri
   return rows.map((row) => row.wallet);
 }
 
-/** A signed consent that waits for an owner's confirmation. */
 export const goLivePreparations = table(
   'go_live_preparations',
   {

@@ -25,7 +25,6 @@ async function checkTeamHasFactors(tx: Tx, accountId: string): Promise<Refusal |
   );
 }
 
-/** The contract that an account will join, and the wallet that will receive its money there. */
 export interface Joining {
   readonly contractVersion: number;
   readonly wallet: string;

@@ -15,7 +15,6 @@ export const WITHDRAWAL_FAILURES: { readonly [code: string]: string } = {
   transaction_reverted: 'The settlement contract refused the withdrawal. Nothing was moved.',
 };
 
-/** Renders the withdrawal as `balance.withdrawal_paid` carries it. */
 export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
   return {
     id: row.id,

@@ -53,10 +53,6 @@ export async function walletChangeConsent(
   return { typedData: walletJson(typedData), deadline };
 }
 
-/**
- * A wallet that has signed to receive a merchant's money, with the data that the contract will
- * check.
- */
 export interface SignedWallet extends Pick<CheckedSignature, 'deployment'> {
   readonly wallet: Hex;
   readonly merchantNumber: bigint;

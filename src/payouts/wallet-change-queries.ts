@@ -24,7 +24,6 @@ export const walletChanges = table('wallet_changes', {
 
 export type WalletChangeRow = Row<typeof walletChanges>;
 
-/** Returns the announced change of the account and mode, or else the newest change. */
 export async function selectWalletChange(
   sql: Sql,
   tenant: Tenant,

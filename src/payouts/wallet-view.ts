@@ -8,7 +8,6 @@ import { selectWalletChange, type WalletChangeRow } from '#payouts/wallet-change
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { sameWallet } from '#settlement/chain/read/merchant-wallets.ts';
 
-/** A merchant's wallet and its change, as the dashboard shows them. */
 export interface WalletView {
   readonly wallet: string | null;
   readonly merchantNumber: bigint | null;
