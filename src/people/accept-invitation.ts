@@ -21,7 +21,6 @@ import { selectUser, type UserRow } from '#people/user-queries.ts';
 export interface Accepted {
   readonly invitation: NamedInvitation;
   readonly user: UserRow;
-  /** The new session; `null` for a person who was already signed in. */
   readonly session: OpenedSession | null;
 }
 

@@ -6,7 +6,6 @@ import type { HashCaller } from '#people/password-hash-limits.ts';
 import { checkPassword, hashPassword } from '#people/passwords.ts';
 import { type Realm, selectUserByEmail, users } from '#people/user-queries.ts';
 
-/** The name, address and password of a new person. */
 export interface NewPerson {
   readonly email: string;
   readonly password: string;

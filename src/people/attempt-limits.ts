@@ -7,7 +7,6 @@ import type { Sql } from '#db/database.ts';
 import { countAttempt, deleteAttempts, uncountAttempt } from '#people/attempt-limit-queries.ts';
 import type { Realm } from '#people/user-queries.ts';
 
-/** The number of attempts per time window. */
 export interface Allowance {
   readonly attempts: number;
   readonly windowMs: number;

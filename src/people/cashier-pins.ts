@@ -63,7 +63,6 @@ async function updatePin(
 
 const PIN = memberships.pick(['pin_hash', 'pin_id', 'pin_wrong_at', 'pin_blocked_until']);
 
-/** A member's PIN, and the count of wrong tries. */
 export type PinRow = Row<typeof PIN>;
 
 interface MemberRef {

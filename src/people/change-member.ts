@@ -34,7 +34,6 @@ export interface MemberChange {
   readonly mayDiscount: boolean | undefined;
 }
 
-/** Returns the fields of a member that can be changed, for the audit log. */
 function rightsOf({ email, role, refund_limit, may_discount }: MemberRow) {
   return { email, role, refund_limit: Number(refund_limit), may_discount };
 }
@@ -44,7 +43,6 @@ function describeRights({ email, refund_limit, may_discount }: MemberRow): strin
   return `${email} may refund ${refund_limit} atoms of a sale at a till, and ${discounts}.`;
 }
 
-/** Changes a member's role and rights at a till. */
 export async function changeMember(
   tx: Tx,
   ref: TeamRef,

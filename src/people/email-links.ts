@@ -65,7 +65,6 @@ interface LinkMail {
    * do not send to servers.
    */
   readonly text: (url: string) => string;
-  /** The label of the link's button. */
   readonly button: string;
 }
 

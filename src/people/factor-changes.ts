@@ -36,7 +36,6 @@ export async function mailFactorChange(
   await notify(tx, people, { ...made, trustedFrom: null });
 }
 
-/** Mails the person about an added factor, and when it becomes trusted. */
 export async function mailFactorAdded(
   tx: Tx,
   people: PeopleDeps,

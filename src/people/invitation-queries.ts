@@ -29,7 +29,6 @@ function columnOf(to: InvitedTo): { readonly column: string; readonly id: string
     : { column: 'organization_id', id: to.organizationId };
 }
 
-/** An invitation, with the name of the account or organization. */
 export interface NamedInvitation extends InvitationRow {
   readonly account_name: string;
 }
@@ -96,7 +95,6 @@ export async function takeInvitation(
   return rows[0];
 }
 
-/** Revokes the invitations that a person has sent. */
 export async function revokeInvitationsBy(
   tx: Tx,
   which: { readonly to: InvitedTo; readonly userId: string; readonly now: Date },

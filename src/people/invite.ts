@@ -93,9 +93,6 @@ const PER_MAILBOX: Allowance = { attempts: 5, windowMs: DAY_MS };
  */
 const PER_DAY: Allowance = { attempts: 5_000, windowMs: DAY_MS };
 
-/**
- * Counts an invitation against the limits of the inviter, the account, the mailbox and the network.
- */
 export async function takeInvitationAttempts(
   sql: Sql,
   input: {
@@ -122,7 +119,6 @@ export async function takeInvitationAttempts(
 
 const INVITATION_MS = 7 * DAY_MS;
 
-/** The sender of an invitation. */
 type Inviting = Pick<TeamRef, 'actor' | 'now' | 'people'>;
 
 interface Invited {

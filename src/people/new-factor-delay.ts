@@ -45,7 +45,6 @@ export async function startTrust(
   return from;
 }
 
-/** Removes the person's second factors and known devices. */
 export async function endFactors(tx: Tx, userId: string): Promise<void> {
   await updateUser(tx, userId, NO_TOTP);
   await deletePasskeysOf(tx, userId);

@@ -38,7 +38,6 @@ export interface OrganizationRef {
 
 const MAX_MEMBERS = 200;
 
-/** Returns the organizations of a person. */
 export async function selectOrganizationsOf(
   sql: Sql,
   userId: string,
@@ -51,14 +50,12 @@ export async function selectOrganizationsOf(
   );
 }
 
-/** An account of an organization. */
 export interface OwnedAccount {
   readonly id: string;
   readonly name: string;
   readonly time_zone: string;
 }
 
-/** Returns the accounts of an organization, by ID. */
 export async function selectAccountsIn(sql: Sql, organizationId: string): Promise<OwnedAccount[]> {
   return sql.query(
     'select id, name, time_zone from accounts where organization_id = $1 order by id',
@@ -180,7 +177,7 @@ export async function removeFromOrganization(
   return null;
 }
 
-/** Adds a person who has accepted an invitation. An existing member keeps their role. */
+/** An existing member keeps their role. */
 export async function joinOrganization(
   tx: Tx,
   ref: OrganizationRef,

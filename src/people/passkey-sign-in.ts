@@ -127,7 +127,6 @@ export async function signInWithPasskey(
   return result;
 }
 
-/** Verifies the second factor of an existing session with a passkey. */
 export async function provePasskey(
   deps: PeopleDeps,
   ref: FactorRef & { readonly realm: Realm },

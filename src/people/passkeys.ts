@@ -22,7 +22,6 @@ export function loadWebAuthn() {
   return import('@simplewebauthn/server');
 }
 
-/** Returns the options for the browser to create a passkey for this user. */
 export async function beginPasskey(
   deps: PeopleDeps,
   ref: FactorRef,

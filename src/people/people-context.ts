@@ -1,7 +1,6 @@
 import type { Database } from '#db/database.ts';
 import type { Wakeups } from '#db/wakeups.ts';
 
-/** The dependencies of the use cases for people and their sessions. */
 export interface PeopleDeps {
   readonly db: Database;
   readonly wakeups: Wakeups;
@@ -26,7 +25,6 @@ export interface PeopleDeps {
 /** The dependencies for mails that contain links. */
 export type Mailing = Pick<PeopleDeps, 'secretKey' | 'webUrl'>;
 
-/** The sender of a request, and its time. */
 export interface Visit {
   readonly address: string;
   readonly userAgent: string;

@@ -55,7 +55,6 @@ export interface TeamChange {
   readonly detail?: string;
 }
 
-/** The team whose audit log records a change, the actor and the time. */
 export type LogRef = Pick<TeamRef, 'accountId' | 'actor' | 'now'>;
 
 export async function recordTeam(tx: Tx, ref: LogRef, change: TeamChange): Promise<void> {
@@ -64,7 +63,6 @@ export async function recordTeam(tx: Tx, ref: LogRef, change: TeamChange): Promi
   await recordEntry(tx, { ...change, detail, auditLog, actor, livemode: null, now });
 }
 
-/** Returns a sentence about the person and their role, for the owners' mail. */
 export function describeTeamChange({ before, after }: TeamChange): string {
   if (before === null) return `${after?.email} gets the role ${after?.role}.`;
   if (after === null) return `${before.email} no longer has the role ${before.role}.`;

@@ -7,7 +7,6 @@ export const ROLES = ['cashier', 'viewer', 'member', 'admin', 'owner'] as const;
 
 export type Role = (typeof ROLES)[number];
 
-/** Returns the highest of the roles; `null` if there is none. */
 export function highestRole(roles: readonly (Role | null)[]): Role | null {
   return ROLES.findLast((role) => roles.includes(role)) ?? null;
 }

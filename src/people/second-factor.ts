@@ -47,7 +47,6 @@ const MAILED_AT_GUESS = 3;
  */
 const RECOVERY_BYTES = 14;
 
-/** The session and the user whose factor is verified or changed. */
 export interface FactorRef {
   readonly sessionId: string;
   readonly userId: string;
