@@ -1,5 +1,4 @@
 export interface AdminInput {
-  /** The command and its arguments. */
   readonly args: readonly string[];
   /** Asks for a password, on the terminal or through a pipe, never as an argument. */
   readonly readPassword: () => Promise<string>;

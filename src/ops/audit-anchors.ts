@@ -13,7 +13,6 @@ import {
 } from '#ops/audit-anchor-queries.ts';
 import type { Mailer } from '#people/mail-outbox.ts';
 
-/** The mailer and the destination of anchors. */
 export interface AnchorDelivery {
   readonly mailer: Mailer;
   readonly anchorTarget: AnchorTarget;

@@ -7,7 +7,6 @@ import type { Hex } from '#settlement/chain-requests.ts';
 import { ROLES, roleId, TIMELOCK_ROLES } from '#settlement/contract/contract-roles.ts';
 import type { OperationCall } from '#settlement/contract/timelock-calls.ts';
 
-/** One transaction to the settlement contract or its timelock, with a description of its effect. */
 export interface ContractCall {
   readonly on: 'settlement' | 'timelock';
   readonly functionName: string;
@@ -25,7 +24,6 @@ export interface ContractCall {
   readonly says: string;
 }
 
-/** Reads the contract's current state. */
 export interface ContractView {
   /** Whole USDC per hour. */
   readonly ceiling: number;
@@ -35,7 +33,6 @@ export interface ContractView {
   readonly timelock: Hex;
   /** Returns the delay of a timelock operation, in seconds. */
   delay(): Promise<bigint>;
-  /** Returns the operations scheduled in the timelock. */
   operations(): Promise<readonly Operation[]>;
   /** Encodes a call of one of the contracts' functions for a timelock operation. */
   encode(on: ContractCall['on'], functionName: string, args: readonly unknown[]): OperationCall;
@@ -49,7 +46,6 @@ export interface AnnouncedWallet {
   readonly to: Hex;
   /** Unix seconds. */
   readonly applicableAt: number;
-  /** The address that proposed it. */
   readonly proposer: Hex;
 }
 
@@ -76,10 +72,7 @@ export const CONTRACT_ACTIONS = {
   (options: Options, view: ContractView) => Promise<readonly ContractCall[]>
 >;
 
-/**
- * Returns the text of an option.
- * @throws StartError if it is missing.
- */
+/** @throws StartError if it is missing. */
 function given(options: Options, name: string): string {
   const value = options[name];
   if (typeof value === 'string' && value !== '') return value;

@@ -95,7 +95,6 @@ function isLook(name: string): name is keyof typeof LOOKS {
   return Object.hasOwn(LOOKS, name);
 }
 
-/** True if `runContractCommand` has this command. */
 export function isContractCommand(name: string | undefined): name is string {
   return name !== undefined && (isLook(name) || isAction(name));
 }

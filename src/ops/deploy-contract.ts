@@ -95,7 +95,6 @@ export function readAddress(text: string | undefined, name: string): Hex {
   throw new StartError(`--${name} must be a (correctly checksummed) EVM address`);
 }
 
-/** Creates a private key, and derives its address. */
 export function newKey(): { readonly key: Hex; readonly address: Hex } {
   const key = generatePrivateKey();
   return { key, address: privateKeyToAccount(key).address };

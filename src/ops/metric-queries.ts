@@ -1,7 +1,6 @@
 import type { Sql } from '#db/database.ts';
 
 export interface WorkRow {
-  /** Name of the queue. */
   readonly queue: string;
   readonly count: number;
   /** Seconds since the oldest item became due. */

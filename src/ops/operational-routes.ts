@@ -12,7 +12,6 @@ import { checkReadiness } from '#ops/readiness-checks.ts';
 import { CUSTOM } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
-/** The port of /metrics, and the conditions for reading it. */
 export interface MetricsAccess {
   readonly production: boolean;
   /** `null` if there is no operations port. */

@@ -109,7 +109,6 @@ export async function readOperations(
 
 const timeOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
-/** Describes an operation: its effect and when it can be executed. */
 function wordsOf(settlement: Hex, operation: Operation): string {
   const { id, calls, readyAt, lapsesAt } = operation;
   const says = calls.map((call) => describeOperation(settlement, call).says).join(' ');
@@ -119,7 +118,6 @@ function wordsOf(settlement: Hex, operation: Operation): string {
 /** Number of merchants read per call, because nodes limit the gas of a call. */
 const MERCHANTS_PER_CALL = 500;
 
-/** Reads all proposed wallets, by merchant. */
 async function readWalletChanges({ reader, settlement }: DeployedContract) {
   const contract = { address: settlement, abi: settlementAbi } as const;
   const lens = { address: lensOf(settlement), abi: settlementLensAbi } as const;

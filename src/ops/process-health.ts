@@ -13,7 +13,6 @@ import type { Chain } from '#settlement/chain/chain.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 
-/** The state that a process reports to operators, on the API's port and on the operations port. */
 export interface ProcessHealth {
   readonly checks: readonly HealthCheck[];
   readonly readiness: Readiness;

@@ -4,7 +4,6 @@ import { RELEASE } from '#core/release-version.ts';
 import { type Call, tookMs } from '#http/request-state.ts';
 import { meters } from '#observability/process-metrics.ts';
 
-/** One value for Prometheus, with its labels. */
 export interface Sample {
   readonly name: string;
   readonly help: string;
@@ -19,10 +18,8 @@ export interface SampleSource {
 }
 
 export interface Metrics {
-  /** Adds one more source of samples. */
   watch(source: SampleSource): void;
   readonly contentType: string;
-  /** Counts an answered request. */
   onAnswered(call: Call, method: string, status: number): void;
   /** Renders the Prometheus text format. */
   render(): Promise<string>;
@@ -106,7 +103,6 @@ function createSampler(registry: Registry, sources: SampleSource[]) {
   };
 }
 
-/** Creates the metrics of one process: requests, memory, and the given sources. */
 export function createMetrics(first: readonly SampleSource[]): Metrics {
   const sources = [...first];
   const registry = new Registry();

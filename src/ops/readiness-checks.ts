@@ -1,7 +1,6 @@
 import type { Database } from '#db/database.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 
-/** A dependency of the service. */
 export interface HealthCheck {
   readonly name: string;
   /**

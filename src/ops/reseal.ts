@@ -111,7 +111,6 @@ export async function reseal(
 /** Names the service's key that seals a column. */
 type SealPurpose = 'people' | 'webhooks' | 'cards' | 'ids';
 
-/** A column written by `encrypt`. */
 interface SealedColumn {
   readonly table: string;
   /** The primary key. */
