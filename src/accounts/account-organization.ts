@@ -13,7 +13,6 @@ import type { PeopleDeps } from '#people/people-context.ts';
 /** Maximum number of accounts, because an organization's lists and totals read each one. */
 const MAX_ACCOUNTS = 100;
 
-/** The account to move, and the owner who requests the move. */
 export interface AccountMove extends AccountRef {
   readonly userId: string;
   readonly factorIsFresh: boolean;

@@ -6,7 +6,6 @@ import type { Language } from '#i18n/languages.ts';
 
 export type KybStatus = 'none' | 'pending' | 'approved' | 'rejected';
 
-/** The schedule of statements, and their format. */
 export interface ExportSchedule {
   readonly every: 'day' | 'week' | 'month';
   readonly format: string;
@@ -34,7 +33,6 @@ export const accounts = table('accounts', {
   export_schedule: as<ExportSchedule | null>('jsonb?'),
   /** The member who gets the mails of that schedule; `null` if the address is no member's. */
   export_member: 'text?',
-  /** The account's organization; `null` if it has none. */
   organization_id: 'text?',
   version: 'int',
   created: 'timestamptz',
@@ -92,7 +90,7 @@ export type SettingsUpdate = Pick<
   | 'export_schedule'
 >;
 
-/** Updates an account. The caller must have locked the row, which must still be at `version`. */
+/** The caller must have locked the row, which must still be at `version`. */
 export async function updateAccount(
   tx: Tx,
   { id, version }: Pick<AccountRow, 'id' | 'version'>,

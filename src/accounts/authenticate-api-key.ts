@@ -26,7 +26,6 @@ const TOGETHER = { maxInFlight: 2, maxItems: 100 } as const;
 
 const BEARER = /^Bearer ([\x21-\x7e]+)$/i;
 
-/** Returns the token of an Authorization header. */
 export function readBearer(authorization: string | undefined): string | Refusal {
   if (authorization === undefined) {
     return refuse(

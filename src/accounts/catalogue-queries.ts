@@ -43,14 +43,14 @@ export async function moveItemsBack(tx: Tx, tenant: Tenant, position: number): P
   );
 }
 
-/** Updates an item. The account must be locked. */
+/** The account must be locked. */
 export async function updateCatalogueItem(tx: Tx, row: CatalogueRow): Promise<CatalogueRow> {
   const { id, version: _changed, ...set } = row;
   const which = { where: 'id = $1', values: [id], also: 'version = version + 1' };
   return only(await catalogueItems.update(tx, set, which), 'catalog item');
 }
 
-/** Deletes an item. The account must be locked. */
+/** The account must be locked. */
 export async function deleteCatalogueItem(tx: Tx, id: string): Promise<void> {
   await tx.query('delete from catalogue_items where id = $1', [id]);
 }

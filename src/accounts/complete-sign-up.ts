@@ -19,9 +19,9 @@ export interface SignedUp {
 }
 
 /**
- * Completes a sign-up. The link proves that the person owns the mailbox, so the name and the
- * password are chosen only now. Otherwise, a stranger could sign up with another person's address
- * and a password of their own, and the mailbox's owner would confirm the stranger's access.
+ * The link proves that the person owns the mailbox, so the name and the password are chosen only
+ * now. Otherwise, a stranger could sign up with another person's address and a password of their
+ * own, and the mailbox's owner would confirm the stranger's access.
  */
 export async function completeSignUp(
   deps: PeopleDeps,

@@ -64,7 +64,7 @@ export function checkExpiry(expiresAt: Date | null, now: Date): Refusal | null {
   return refuse('parameter_invalid', 'expires_at must be in the future.', 'expires_at');
 }
 
-/** Inserts the key. The caller has made all checks. */
+/** The caller has made all checks. */
 export async function issueApiKey(
   tx: Tx,
   input: ApiKeyInput & { readonly rotatedFrom: string | null },
@@ -89,7 +89,6 @@ export async function issueApiKey(
   return { row, secret };
 }
 
-/** Returns a key's fields for the audit log. */
 export function auditedKey(row: ApiKeyRow): { readonly [key: string]: Json } {
   return {
     name: row.name,

@@ -51,7 +51,6 @@ export interface SettingsEdit {
   readonly shop?: ShopEdit;
 }
 
-/** A change of settings that is about to be stored. */
 export interface SettingsChange {
   readonly before: AccountRow;
   readonly after: SettingsUpdate;
@@ -138,7 +137,6 @@ export async function editAccount(
   return after;
 }
 
-/** Stores which member the address of the export schedule belongs to, if any. */
 async function saveExportMember(tx: Tx, { id: accountId, export_schedule }: AccountRow) {
   const email = export_schedule?.email;
   const member = email === undefined ? null : await selectReaderId(tx, { accountId, email });
@@ -170,7 +168,6 @@ async function editShop(
   return { before: asJson(before), after: asJson(named) };
 }
 
-/** Returns settings as JSON for the audit log. */
 function asJson(settings: object): { readonly [key: string]: Json } {
   return JSON.parse(JSON.stringify(settings));
 }

@@ -46,7 +46,6 @@ function fieldsOf({ id: _, version: __, unit_amount, ...row }: CatalogueRow) {
   return { ...row, unit_amount: Number(unit_amount) };
 }
 
-/** Renders the object `catalogue_item`. */
 export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json } {
   const { id, version, name, currency, tax_rate, tax_inclusive, color, position } = row;
   const unit_amount = Number(row.unit_amount);

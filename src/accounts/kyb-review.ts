@@ -96,7 +96,7 @@ async function moveTo(
   return after;
 }
 
-/** Stores the details. Refused once they are submitted, unless they were rejected. */
+/** Refused once they are submitted, unless they were rejected. */
 export async function saveKybDetails(
   tx: Tx,
   ref: AccountRef,
@@ -118,7 +118,6 @@ export async function saveKybDetails(
   return after;
 }
 
-/** Submits the business's details to the operators for verification. */
 export async function submitKyb(tx: Tx, ref: AccountRef): Promise<AccountRow | Refusal> {
   const account = await lockOwnAccount(tx, ref.accountId);
   const { kyb_status: status } = account;
@@ -159,8 +158,8 @@ export async function mayNotApprove(tx: Tx, accountId: string): Promise<Refusal 
 }
 
 /**
- * Records an operator's decision. An approval enables live mode; a rejection, even of an approved
- * business, disables it. Existing live keys then return `kyb_required` for new payments.
+ * An approval enables live mode; a rejection, even of an approved business, disables it. Existing
+ * live keys then return `kyb_required` for new payments.
  */
 export async function decideKyb(
   tx: Tx,

@@ -27,7 +27,6 @@ export const locations = table('locations', {
 
 export type Location = Row<typeof locations>;
 
-/** Returns the locations of these accounts, oldest first. */
 export async function selectLocations(
   sql: Sql,
   accountIds: readonly string[],
@@ -35,7 +34,6 @@ export async function selectLocations(
   return locations.list(sql, 'where account_id = any($1) order by created, id', [accountIds]);
 }
 
-/** Returns a location of one of these accounts. */
 export async function selectLocation(
   sql: Sql,
   accountIds: readonly string[],
@@ -82,7 +80,6 @@ export interface LocationEdit {
   readonly tax_rates?: readonly TaxRate[] | null;
 }
 
-/** Renders the object `location`. */
 export function locationObject(row: Location): { readonly [key: string]: Json } {
   const { id, account_id: account, name, address, time_zone, currency, language } = row;
   const tax_rates = row.tax_rates === null ? null : row.tax_rates.map((rate) => ({ ...rate }));
@@ -149,7 +146,7 @@ interface LocationRef extends Omit<AccountRef, 'accountId'> {
   readonly id: string;
 }
 
-/** Changes a location. Earlier sales stay with the location. */
+/** Earlier sales stay with the location. */
 export async function editLocation(
   tx: Tx,
   { actor, now, accountIds, id }: LocationRef,

@@ -99,7 +99,6 @@ export async function lockManagerCodes(
   );
 }
 
-/** Consumes the codes that allowed the discounts of these sales. */
 export async function useManagerCodes(
   tx: Tx,
   used: readonly { readonly hash: Buffer; readonly intentId: string }[],

@@ -13,7 +13,6 @@ export interface MerchantAccount {
   readonly keyHash: Buffer | null;
 }
 
-/** The caller of the merchant API. */
 export interface MerchantCaller {
   readonly tenant: Tenant;
   readonly keyId: string;

@@ -19,7 +19,6 @@ const KEY = apiKeys.pick(
 );
 const MODE = accountModes.pick(['merchant_number', 'ahead_seconds'], 'm');
 
-/** A key with its account's permissions. */
 export type KeyMerchantRow = Row<typeof KEY> & Row<typeof NAMED_ACCOUNT> & Row<typeof MODE>;
 
 export async function selectKeyMerchants(
@@ -35,10 +34,7 @@ export async function selectKeyMerchants(
   );
 }
 
-/**
- * Records the last use. Skips locked rows: two processes that waited for several rows could
- * deadlock.
- */
+/** Skips locked rows: two processes that waited for several rows could deadlock. */
 export async function updateLastUsed(sql: Sql, ids: readonly string[], now: Date): Promise<void> {
   await sql.query(
     `update api_keys k set last_used_at = $2

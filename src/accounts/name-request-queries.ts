@@ -11,7 +11,6 @@ export const nameRequests = table('account_name_requests', {
 /** A requested name, with the current name, which payers see until staff decide. */
 export type NameRequestRow = Row<typeof nameRequests> & { present_name: string };
 
-/** Stores a request, which replaces the previous one. */
 export async function saveNameRequest(
   tx: Tx,
   { account_id, name, requested_by, created }: Row<typeof nameRequests>,

@@ -10,7 +10,6 @@ export interface TaxRate {
   readonly rate: number;
 }
 
-/** The service that signs receipts. */
 export interface FiscalSigner {
   readonly url: string;
   /**
@@ -19,7 +18,7 @@ export interface FiscalSigner {
   readonly called_by?: 'terminal' | undefined;
 }
 
-/** The pricing and receipt settings of a shop. Named as in the API. */
+/** Named as in the API. */
 export interface ShopSettings {
   /** ISO 4217, in lowercase; `null` for USDC. */
   readonly currency: string | null;
@@ -47,7 +46,6 @@ export async function selectShopSettings(sql: Sql, accountId: string): Promise<S
   return only(rows, 'account');
 }
 
-/** A terminal, and the account of the caller. */
 export interface AskedTerminal {
   readonly accountId: string;
   readonly terminalId: string;
@@ -81,7 +79,7 @@ export async function selectTaxSettings(
   return ({ accountId, terminalId }) => byKey.get(keyOf(accountId, terminalId));
 }
 
-/** Updates the shop's settings. The row must be locked. */
+/** The row must be locked. */
 export async function updateShopSettings(
   tx: Tx,
   accountId: string,

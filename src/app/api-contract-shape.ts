@@ -158,7 +158,6 @@ export function textOf({ promises, demands }: ContractShape): string {
   return `[\n${kept.map((one) => JSON.stringify(one)).join(',\n')}\n]\n`;
 }
 
-/** Parses the output of `textOf`. */
 export function shapeFrom(text: string): ContractShape {
   const kept = JSON.parse(text) as readonly Kept[];
   const lines = (name: 'promises' | 'demands') =>

@@ -12,7 +12,6 @@ import { createRequestLog } from '#request-log/request-log.ts';
 /** This signal turns request lines in the log on and off. */
 const LINES_SIGNAL = 'SIGUSR2';
 
-/** The parts of an API process besides its surfaces: limits, log, metrics and health. */
 export interface ApiOperations {
   readonly limiter: RateLimiter;
   onAnswered(request: FastifyRequest, call: Call, status: number): void;

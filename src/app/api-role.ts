@@ -55,7 +55,6 @@ function listsOfPeople(
   };
 }
 
-/** Creates every API of the service, with the routes for the APIs' documents. */
 export function createSurfaces(
   deps: ApiDeps,
   ctx: ApiContext,

@@ -40,7 +40,6 @@ export function declaredRoutes(): SurfaceRoutes {
   return createSurfaces(deps, createContext(deps)).routes;
 }
 
-/** Returns the declared routes of the merchant API. */
 export function declaredMerchantRoutes(): readonly DeclaredRoute[] {
   return declaredRoutes().merchant;
 }

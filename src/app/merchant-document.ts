@@ -106,7 +106,6 @@ export const MERCHANT_ACCESS: DocumentedAccess = {
   errors: KEY_ERRORS,
 };
 
-/** Builds openapi.json: the merchant API, from its declared routes. */
 export function merchantDocument(routes: readonly DeclaredRoute[]): Doc {
   const used = new Set(['Webhooks', ...routes.map((route) => route.tag)]);
   return openApiDocument({

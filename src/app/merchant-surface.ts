@@ -16,7 +16,6 @@ import { testHelperRoutes } from '#apis/test-helpers/test-helper-routes.ts';
 import type { Surface } from '#http/route.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Creates the merchant API: `/api/v1`. */
 export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
   return {
     root: '/api/v1',

@@ -101,7 +101,6 @@ const WITHDRAWAL_EXAMPLE = {
   updated: '2026-10-01T12:00:21.000Z',
 } as const;
 
-/** Returns all messages that merchants receive, for OpenAPI's `webhooks`. */
 export function merchantWebhooks(): DeclaredWebhook[] {
   const catalog = eventCatalog({
     payment_intent: { schema: PaymentIntentSchema, example: PAYMENT_INTENT_EXAMPLE },

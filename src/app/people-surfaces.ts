@@ -8,7 +8,6 @@ import type { Surface } from '#http/route.ts';
 import { maskedConfiguration } from '#ops/masked-configuration.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
-/** Creates the dashboard (`/api/dashboard/v1`) and the operator API (`/api/operator/v1`). */
 export function peopleSurfaces(
   deps: ApiDeps,
   ctx: ApiContext,

@@ -18,7 +18,6 @@ function realmSettings(deps: ApiDeps, realm: Realm) {
   return { ...settings, elsewhere: signInElsewhere(cells) };
 }
 
-/** Returns the settings of both realms, for requests from other cells. */
 export function settingsOfRealms(deps: ApiDeps) {
   return { merchant: realmSettings(deps, 'merchant'), operator: realmSettings(deps, 'operator') };
 }

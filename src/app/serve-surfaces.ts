@@ -6,7 +6,6 @@ import type { Surface } from '#http/route.ts';
 import { buildServer } from '#http/server.ts';
 import { createHeldKeyCheck } from '#idempotency/held-key.ts';
 
-/** Builds the HTTP server of an API process with these surfaces. */
 export function serveSurfaces(
   deps: ApiDeps,
   surfaces: readonly Surface[],

@@ -3,7 +3,6 @@ import { CHAIN_SECTIONS } from '#settings/chain-setting-table.ts';
 import { chainPrefix } from '#settings/setting-names.ts';
 import { GENERAL_SECTIONS, type SettingRow, type SettingSection } from '#settings/setting-table.ts';
 
-/** Width of comments in `.env.example`, in characters. */
 const COMMENT_WIDTH = 100;
 
 const PAGE_HEAD = `# Settings

@@ -94,7 +94,6 @@ async function requirePort(address: ListenAddress): Promise<void> {
   });
 }
 
-/** An address on which a process listens, and the setting that defines it. */
 interface ListenAddress {
   readonly setting: 'PORT' | 'OPS_PORT';
   readonly host: string;
@@ -233,7 +232,6 @@ async function prepareGround(
   return { databaseUrl: databaseUrl as string, networks: networks as NetworkSettings[], lost };
 }
 
-/** The inputs of a start besides its settings. */
 interface StartInput {
   readonly log: Log;
   /** Aborts when the process receives a stop signal, which ends all waits during the start. */
@@ -543,10 +541,7 @@ function demoPages(demo: Demo | null, secret: Buffer) {
   };
 }
 
-/**
- * Starts the service.
- * @throws StartError for a problem that the operator can fix; nothing is left running then.
- */
+/** @throws StartError for a problem that the operator can fix; nothing is left running then. */
 export async function start(config: Config, log: Log, ends?: AbortSignal): Promise<Running> {
   const stops: Undo = [];
   try {
@@ -576,10 +571,7 @@ function databaseAway({ databaseUrl }: Config, error: unknown): StartError {
 /** The first PostgreSQL version that has all features used by our statements. */
 const MIN_SERVER_VERSION = 150_000;
 
-/**
- * Checks the database.
- * @throws StartError if it is too old, or if losing its primary would lose more than declared.
- */
+/** @throws StartError if it is too old, or if losing its primary would lose more than declared. */
 async function checkDatabase(db: Database, config: Config): Promise<void> {
   const name = config.databaseUrl === null ? 'the embedded PostgreSQL' : 'DATABASE_URL';
   try {

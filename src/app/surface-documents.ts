@@ -7,7 +7,6 @@ import { type DocumentedAccess, openApiDocument } from '#http/openapi.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 
-/** The declared routes of every surface. */
 export interface SurfaceRoutes {
   readonly merchant: readonly DeclaredRoute[];
   /** Routes of terminals, including pairing. */

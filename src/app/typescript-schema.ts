@@ -18,10 +18,7 @@ const SPOKEN = new Set([
   ...['anyOf', 'oneOf', 'allOf'],
 ]);
 
-/**
- * Returns the TypeScript type of a schema. Throws on an unknown keyword instead of returning
- * `unknown`.
- */
+/** Throws on an unknown keyword instead of returning `unknown`. */
 export function typeOf(schema: Schema, indent: string): string {
   for (const keyword of Object.keys(schema)) {
     assert(SILENT.has(keyword) || SPOKEN.has(keyword), `the schema keyword ${keyword} is unknown`);
@@ -115,10 +112,7 @@ function wordsOf(schema: Schema, indent: string): string {
   return documentation([...words, ...fallback], indent);
 }
 
-/**
- * Returns the type's name. `Error` gets another name, because importing it would hide JavaScript's
- * own.
- */
+/** `Error` gets another name, because importing it would hide JavaScript's own. */
 export function nameOf(component: string): string {
   return component === 'Error' ? 'ApiError' : component;
 }

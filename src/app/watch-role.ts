@@ -12,7 +12,6 @@ import type { NetworkConfig } from '#settlement/network-config.ts';
 import type { StepName } from '#watch/watch-queries.ts';
 import { type FoundPast, startWatchtower } from '#watch/watchtower.ts';
 
-/** The dependencies of the role `watch`, besides the context of every process. */
 interface WatchRole {
   readonly config: Pick<Config, 'watch' | 'databaseUrl' | 'chains' | 'publicUrl' | 'port' | 'lan'>;
   readonly chains: readonly Chain[];
@@ -100,7 +99,6 @@ const STEP_WORDS: Readonly<Record<StepName, string>> = {
   cancel_wallet: 'the announced wallet is canceled',
 };
 
-/** Describes the watch in one log line at the start. */
 function describeWatch(tower: {
   readonly network: string;
   readonly addresses: number;

@@ -45,17 +45,14 @@ import { startWebhookWorker } from '#webhooks/delivery-loops.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';
 import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 
-/** The context of a process of the role `worker`. Each loop takes the fields that it needs. */
+/** Each loop takes the fields that it needs. */
 export interface WorkerContext extends ChainContext {
   readonly settings: WorkerSettings;
   readonly mailer: Mailer;
-  /** The phone wallets that are notified when passes change. */
   readonly passFiles: PassFiles;
-  /** The destination of the audit logs' heads. */
   readonly anchorTarget: AnchorTarget;
 }
 
-/** The settings that a worker's loops need. */
 interface WorkerSettings {
   readonly webhookAllowCidrs: readonly string[];
   readonly isSandbox: boolean;
@@ -65,7 +62,6 @@ interface WorkerSettings {
   readonly cells: CellSettings;
   /** Seconds within which a payment must be in a block. */
   readonly settleWithinS: number;
-  /** The feeds of exchange rates. */
   readonly rates: RateSettings;
 }
 
@@ -90,7 +86,6 @@ const SETTINGS_POLL_MS = 2_000;
 /** Poll interval for the audit log's anchors, which are sent once a day. */
 const ANCHOR_POLL_MS = 60_000;
 
-/** Starts the loops that record time-outs, expiries and the chains' results. */
 function startLoops(ctx: WorkerContext): Loop[] {
   const onError = (name: string, error: unknown) =>
     ctx.log.error(`the ${name} failed`, { error: describeError(error) });

@@ -54,7 +54,6 @@ export async function selectAuditLogs(sql: Sql): Promise<string[]> {
   return rows.map((row) => row.chain);
 }
 
-/** Returns the entries after `after`, in order. */
 export async function selectEntries(
   sql: Sql,
   filter: { readonly auditLog: string; readonly after: bigint; readonly limit: number },

@@ -10,7 +10,6 @@ import { redactJson, redactOwn } from '#observability/redact.ts';
  */
 export type EntryListener = (tx: Tx, entry: Entry) => Promise<void>;
 
-/** The actor of a change, for the audit log. */
 export type Actor =
   | {
       readonly type: 'user' | 'operator';

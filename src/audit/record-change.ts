@@ -2,14 +2,12 @@ import { type Actor, type Entry, recordEntry } from '#audit/audit.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Tx } from '#db/database.ts';
 
-/** The account that a request changes in both modes, and the actor. */
 export interface AccountRef {
   readonly accountId: string;
   readonly actor: Actor;
   readonly now: Date;
 }
 
-/** The account that a request changes in one mode, and the actor. */
 export interface TenantRef {
   readonly tenant: Tenant;
   readonly actor: Actor;

@@ -6,7 +6,6 @@ import type { Sql } from '#db/database.ts';
 /** Number of entries that are read and hashed before other requests get a turn. */
 const CHUNK = 1_000;
 
-/** The result of checking one log. */
 export type AuditLogReport =
   | {
       readonly auditLog: string;

@@ -3,7 +3,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 
-/** A change of a merchant's balance on the contract, except sales that were booked immediately. */
 export interface Movement {
   readonly tenant: Tenant;
   /** `correction` if the chain no longer contains a booked movement, or contains it once more. */

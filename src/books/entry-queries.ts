@@ -31,7 +31,6 @@ function valuesOf({ accountId, livemode }: Tenant, { after, upTo, top }: EntryRa
   return [accountId, livemode, after.created, after.position, upTo.created, upTo.position, top];
 }
 
-/** Returns the sum of a range of entries, and their number. */
 export async function sumEntries(
   sql: Sql,
   tenant: Tenant,

@@ -14,7 +14,7 @@ export interface Period {
   readonly closing: bigint;
 }
 
-/** Writes one file. Call `entry` for each entry in order. */
+/** Call `entry` for each entry in order. */
 export interface Writer {
   readonly head: string;
   /** @param balance the balance after the entry. */
@@ -56,7 +56,6 @@ export function wordsOf(entry: Entry): string {
 /** The text of the entry that makes up for rounding. */
 export const ROUNDING = 'ROUNDING';
 
-/** Decimals of USDC. */
 const USDC_DIGITS = 6;
 
 /** Rounds atoms to fewer decimals, toward zero. */
@@ -84,7 +83,6 @@ export function decimalText(units: bigint, decimals: number, least = decimals): 
   return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** An amount, rounded to the decimals of a format. */
 export interface Rounded {
   readonly currency: string;
   /** Signed amount in units of the format's last decimal. */

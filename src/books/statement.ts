@@ -25,7 +25,6 @@ export interface Statement extends Days {
   readonly until: Date;
   readonly opening: bigint;
   readonly closing: bigint;
-  /** The number of entries. */
   readonly count: number;
   readonly range: EntryRange;
 }

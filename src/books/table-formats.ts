@@ -16,7 +16,6 @@ import { exactUsdc } from '#core/money.ts';
 
 /** Writes the formats with one line per entry: CSV and JSON Lines. */
 
-/** The columns of the statement in CSV. */
 export const CSV_COLUMNS = [
   ...['id', 'type', 'created', 'time_zone', 'amount', 'balance', 'currency', 'order_id'],
   ...['description', 'receipt_number', 'terminal', 'presentment.currency'],
@@ -108,7 +107,7 @@ export const STATEMENT_JSONL: Format = {
 /** Number of decimals that programs accept when they import bank statements. */
 const CENTS = 2;
 
-/** The columns of Xero's import. An asterisk marks the required ones. */
+/** An asterisk marks the required ones. */
 export const XERO_COLUMNS = ['*Date', '*Amount', 'Payee', 'Description', 'Reference'] as const;
 const PAYEES = {
   payment: 'Sales',

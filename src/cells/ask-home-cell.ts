@@ -24,7 +24,6 @@ import { HOME_CELL_AWAY } from '#payments/decline-codes.ts';
 import type { AskHome } from '#payments/pay-request.ts';
 import type { Tapped } from '#payments/payment-attempt.ts';
 
-/** Lifetime of a cached answer from a pass's home cell. */
 export const KEPT_MS = 60_000;
 /**
  * Age at which cached answers are deleted. Each answer already expires after `KEPT_MS`, even if the

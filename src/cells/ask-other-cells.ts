@@ -1,7 +1,6 @@
 import { FIRST_CELL } from '#core/cell-digit.ts';
 import { plainFetch } from '#core/plain-fetch.ts';
 
-/** Another cell of the network. */
 export interface CellAddress {
   readonly cell: number;
   /** Root URL of the cell, without a trailing slash. */

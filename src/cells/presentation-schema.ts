@@ -37,7 +37,6 @@ const HolderSchema = Type.Object({
   doubted_at: Type.Union([Type.String(), Type.Null()]),
 });
 
-/** The home cell's answer. */
 export const HomeAnswerSchema = Type.Object({
   holder: Type.Union([HolderSchema, Type.Null()]),
   decline: Type.Union([Type.String(), Type.Null()]),

@@ -4,7 +4,6 @@
  */
 export const PROCESS_ENDS = 'the process ends';
 
-/** True if the client has disconnected. */
 export function isClientGone(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true && signal.reason !== PROCESS_ENDS;
 }

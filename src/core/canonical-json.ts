@@ -1,4 +1,3 @@
-/** A parsed JSON value. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /**

@@ -10,7 +10,6 @@ export interface Tenant {
   readonly livemode: boolean;
 }
 
-/** Returns the account and the mode of a row. */
 export function tenantOf(row: { readonly account_id: string; readonly livemode: boolean }): Tenant {
   return { accountId: row.account_id, livemode: row.livemode };
 }

@@ -39,7 +39,6 @@ export function basisPoints(amount: Atoms, points: number): Atoms {
   return ((amount * BigInt(points)) / 10_000n) as Atoms;
 }
 
-/** Returns an amount as a JSON integer. */
 export function toJsonAtoms(value: bigint): number {
   assert(value >= 0n && value <= MAX_JSON_ATOMS, 'atoms do not fit a JSON integer');
   return Number(value);

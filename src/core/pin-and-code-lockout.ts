@@ -21,7 +21,6 @@ export interface Tries {
   readonly blockedUntil: Date | null;
 }
 
-/** Counts a wrong code. */
 export function afterWrong({ wrongAt, blockedUntil }: Tries, now: Date): Tries {
   const since = addMs(now, -WRONG_WINDOW_MS);
   const counted = [...wrongAt.filter((at) => at > since && at <= addMs(now, AHEAD_MS)), now];

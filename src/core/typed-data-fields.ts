@@ -1,6 +1,5 @@
 // Types of the messages that wallets sign (EIP-712), which the service and the web apps share.
 
-/** The domain of USDC and of the settlement contract. */
 export const DOMAIN_FIELDS = [
   { name: 'name', type: 'string' },
   { name: 'version', type: 'string' },

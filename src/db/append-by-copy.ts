@@ -24,7 +24,6 @@ export interface RowAppender<R> {
 
 type CopyValue = string | number | boolean | Date | null;
 
-/** The methods of the driver's connection that a COPY query uses. */
 interface CopyConnection {
   query(text: string): void;
   sendCopyFromChunk(chunk: Buffer): void;

@@ -39,12 +39,10 @@ type ValueOf<S> =
         ? Values[S]
         : never;
 
-/** A row with these columns, as it is sent to the database. */
 export type RowOf<Types extends ColumnTypes> = {
   readonly [Name in keyof Types]: ValueOf<Types[Name]>;
 };
 
-/** The rows that these columns accept. */
 export type Sent<C> = C extends Columns<infer Types> ? RowOf<Types> : never;
 
 export interface Columns<Types extends ColumnTypes> {
@@ -56,7 +54,6 @@ export interface Columns<Types extends ColumnTypes> {
   at(name: keyof Types & string, row: string): string;
   /** Returns the SQL for several columns of one row, each under its name. */
   select(names: readonly (keyof Types & string)[], row: string): string;
-  /** Returns the SQL for all values of a column, as an array. */
   all(name: keyof Types & string): string;
   /** Returns the SQL for a table of all rows and columns, to be used after `from`. */
   table(name: string): string;
@@ -68,7 +65,6 @@ export interface Columns<Types extends ColumnTypes> {
   ): Promise<Row[]>;
 }
 
-/** Returns the text of a JSON column's value. */
 export function jsonText(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);
 }

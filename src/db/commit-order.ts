@@ -31,7 +31,6 @@ export async function accountTime(sql: Sql, tenant: Tenant, now: Date): Promise<
   return addSeconds(now, Number(rows[0]?.ahead_seconds ?? 0));
 }
 
-/** Returns the account and mode as text, for use as a map key. */
 export function tenantKey(tenant: Tenant): string {
   return `${tenant.accountId} ${tenant.livemode}`;
 }
@@ -91,7 +90,6 @@ export async function stampOrder(tx: Tx, tenant: Tenant, now: Date, count: numbe
   return toStamp(only(await tx.query<StampRow>(STAMP, values), 'account mode'), count);
 }
 
-/** An account and mode, and the number of positions that its new rows need. */
 export interface Wanted {
   readonly tenant: Tenant;
   readonly count: number;

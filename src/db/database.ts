@@ -78,7 +78,6 @@ export interface Database extends Sql {
   connect(): Promise<pg.Client>;
   /** The tracker of the database behind this process's connections. */
   readonly watch: DatabaseWatch;
-  /** The cell of this database. */
   readonly cell: number;
   /**
    * A standby, whose data lags by milliseconds. For displays, never for decisions. Falls back to

@@ -26,7 +26,7 @@ export interface LongPolls<T> {
     limits: WaitLimits,
     look: () => Promise<Row | undefined>,
   ): Promise<Row | undefined>;
-  /** Returns the current row. Concurrent reads share one statement. */
+  /** Concurrent reads share one statement. */
   read(key: string): Promise<T | undefined>;
 }
 
@@ -51,7 +51,7 @@ const POLL_MS = 3_000;
 const MAX_KEYS = 500;
 const MAX_IN_FLIGHT = 2;
 
-/** Wakes all waiting clients periodically. The timer runs only while clients are waiting. */
+/** The timer runs only while clients are waiting. */
 function createPoll(pollMs: number) {
   const wakes = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ function createPoll(pollMs: number) {
   };
 }
 
-/** Creates a signal. If it is raised while nothing waits, the next wait ends immediately. */
+/** If it is raised while nothing waits, the next wait ends immediately. */
 function createSignal() {
   let isRaised = false;
   let wake: () => void = () => {};

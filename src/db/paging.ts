@@ -3,7 +3,6 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 
-/** The position of a row in its list. */
 export interface Place {
   readonly created: Date;
   readonly position: bigint;
@@ -88,7 +87,6 @@ export interface ListOf {
    * used.
    */
   readonly indexes?: Readonly<Record<string, IndexKey>>;
-  /** Further conditions. */
   readonly conditions?: readonly Condition[];
   /** A condition that finds a few rows by an index. The other conditions only filter them. */
   readonly found?: Condition;

@@ -49,7 +49,6 @@ export async function run<Row>(
   }
 }
 
-/** A connection pool, and the tracker of the database behind it. */
 export interface Source {
   readonly pool: pg.Pool;
   readonly watch: DatabaseWatch;

@@ -36,7 +36,6 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   idle_in_transaction_session_timeout: '15s',
 };
 
-/** Formats settings as connection options of PostgreSQL. */
 export function connectOptions(settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

@@ -103,7 +103,6 @@ type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } &
 export interface Table<S extends Specs, U extends Specs = Specs> {
   readonly [ROW]?: Values<S>;
   readonly name: string;
-  /** All columns, by name. */
   readonly types: Readonly<Record<string, Spec>>;
   /** The list of columns that are read, for `select` and `returning`. */
   readonly columns: string;
@@ -117,17 +116,11 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     names: P,
     alias?: string,
   ): Part<Picked<Values<S & U>, P>>;
-  /**
-   * Reads rows.
-   * @param rest the statement after the table's name: conditions, order, locks
-   */
+  /** @param rest the statement after the table's name: conditions, order, locks */
   list(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S>[]>;
   /** Reads the first row that `list` would return. */
   find(sql: Sql, rest: string, values: readonly unknown[]): Promise<Values<S> | undefined>;
-  /**
-   * Counts rows.
-   * @param rest the statement after the table's name, as for `list`
-   */
+  /** @param rest the statement after the table's name, as for `list` */
   count(sql: Sql, rest: string, values: readonly unknown[]): Promise<number>;
   /**
    * Reads the row with this id and, if requested, locks it.
@@ -140,7 +133,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     lock?: 'for update' | 'for no key update',
   ): Promise<Values<S> | undefined>;
   /**
-   * Inserts a row. Columns that are not given get their defaults.
+   * Columns that are not given get their defaults.
    * @returns the stored row
    */
   insert<R extends Written<S & U>>(tx: Inserting, row: R & Without<R, S & U>): Promise<Values<S>>;
@@ -163,7 +156,7 @@ export interface Table<S extends Specs, U extends Specs = Specs> {
     rest?: string,
   ): Promise<void>;
   /**
-   * Updates columns. `also` holds further assignments in SQL.
+   * `also` holds further assignments in SQL.
    * @returns the updated rows
    */
   update<R extends Written<S & U>>(
@@ -201,7 +194,6 @@ function byShape<T>(make: (names: readonly string[]) => T): (row: object) => T {
   };
 }
 
-/** Returns the functions that read a table. */
 function reading<R>(name: string, columns: string) {
   const list = (sql: Sql, rest: string, values: readonly unknown[]) => {
     return sql.query<R>(`select ${columns} from ${name} ${rest}`, values);
@@ -220,7 +212,6 @@ function reading<R>(name: string, columns: string) {
   return { list, find, count, findOwn };
 }
 
-/** Returns the functions that build the statements and values for writing to a table. */
 function writing(name: string, types: Readonly<Record<string, string>>) {
   // Accepts only declared columns. Names become part of the SQL, so they must never come from
   // input.

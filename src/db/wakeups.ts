@@ -11,10 +11,7 @@ import { run } from '#db/pooled-connections.ts';
  * money transactions, NOTIFY serializes the commits: 8,508 per second fell to 1,546.)
  */
 export interface Wakeups {
-  /**
-   * Sends a hint. Call it after the commit. `key` narrows the topic, for example to a terminal's
-   * id.
-   */
+  /** Call it after the commit. `key` narrows the topic, for example to a terminal's id. */
   send(topic: string, key?: string): void;
   /** Subscribes to the hints of every process. Returns a function that unsubscribes. */
   on(topic: string, key: string, listener: () => void): () => void;

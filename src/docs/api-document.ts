@@ -1,4 +1,3 @@
-/** A JSON schema as it appears in the document. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -43,7 +42,6 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response>>;
 }
 
-/** The parts of an OpenAPI document that the documentation site uses. */
 export interface ApiDocument {
   readonly info: { readonly title: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
@@ -71,7 +69,6 @@ export function endpointsOf(document: ApiDocument): Endpoint[] {
   );
 }
 
-/** Returns the referenced object, or the object itself. */
 export function resolved<T extends { readonly $ref?: string }>(
   components: Readonly<Record<string, T>>,
   schema: T,
@@ -83,7 +80,6 @@ export function parametersOf(endpoint: Endpoint, document: ApiDocument): Paramet
   return (endpoint.parameters ?? []).map((one) => resolved(document.components.parameters, one));
 }
 
-/** Returns the example of a request body or response. */
 export function exampleOf(content: Content | undefined): unknown {
   return content?.example ?? Object.values(content?.examples ?? {})[0];
 }

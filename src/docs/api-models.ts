@@ -6,7 +6,6 @@ export interface ModelField {
   readonly isRequired: boolean;
 }
 
-/** A class of the clients' models: an object of the API, or an object inside one. */
 export interface Model {
   readonly name: string;
   readonly about: string;

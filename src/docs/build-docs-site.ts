@@ -47,7 +47,6 @@ const SURFACES: readonly (readonly [name: string, group: string, prefix: string]
   ['openapi/operator.json', 'Operators', 'api/operator/'],
 ];
 
-/** A file of the site: its path and content. */
 export interface SiteFile {
   /** For example `/docs/webhooks`. */
   readonly path: string;
@@ -137,7 +136,6 @@ function onThisPage({ sections }: RenderedPage): string {
   return `<details class="toc"><summary>On this page</summary>${list}</details>`;
 }
 
-/** The facts about the network that pages depend on. */
 export interface SiteOptions {
   /** True if the examples can be tried out with the demo account. */
   readonly isSandbox: boolean;
@@ -282,7 +280,6 @@ const HTML = 'text/html; charset=utf-8';
 const MARKDOWN = 'text/markdown; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** Builds the whole site from the guides and the OpenAPI documents. */
 export async function buildSite(
   documents: Readonly<Record<string, ApiDocument>>,
   options: SiteOptions,

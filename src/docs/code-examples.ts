@@ -124,7 +124,6 @@ export function typescriptExample(
   return packageExample(endpoint, parameters, method);
 }
 
-/** Writes JSON in Python notation. */
 function pythonLiteral(value: unknown, indent = ''): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
@@ -154,7 +153,6 @@ with urllib.request.urlopen(request) as stream:
 const PYTHON_RESOURCES = ['payment_intents', 'payments', 'refunds', 'terminals', 'events'];
 const PYTHON_ACTIONS = ['create', 'cancel', 'confirm'];
 
-/** Writes the request with the Python client. */
 export function pythonExample(endpoint: Endpoint): string {
   if (isStream(endpoint)) return PYTHON_STREAM;
   const { method, path } = endpoint;

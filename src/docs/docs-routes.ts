@@ -63,10 +63,7 @@ function addImageRoute(app: FastifyInstance): void {
   });
 }
 
-/**
- * Adds the documentation's routes. The site is built at the first request of a page, so that it
- * does not delay the start.
- */
+/** The site is built at the first request of a page, so that it does not delay the start. */
 export function addDocsRoutes(
   app: FastifyInstance,
   documents: Readonly<Record<string, ApiDocument>>,

@@ -1,6 +1,5 @@
 import { Marked, type Tokens } from 'marked';
 
-/** One section of a page, for the search index. */
 export interface Section {
   readonly id: string;
   readonly title: string;

@@ -28,7 +28,6 @@ const NPM: Readonly<Record<string, readonly string[]>> = {
 const GZIP = 'application/gzip';
 const ZIP = 'application/zip';
 
-/** An archive that the network serves. */
 export interface Archive {
   readonly name: string;
   readonly version: string;

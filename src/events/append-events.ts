@@ -110,7 +110,6 @@ export function eventsKey({ accountId, livemode }: Tenant): string {
   return `${accountId}.${livemode}`;
 }
 
-/** An event that was written, with its JSON body. */
 export interface WrittenEvent {
   readonly id: string;
   readonly created: Date;

@@ -31,7 +31,6 @@ export interface EventStreams {
  */
 const COMMENT_EVERY_MS = 15_000;
 
-/** The open event streams of a process. */
 export const eventStreams = perProcess((ctx: ProcessContext): EventStreams => {
   const feeds = new Map<string, EventFeed>();
   const keepAlive = (reader: StreamReader) => {

@@ -3,8 +3,8 @@ import type { Place } from '#db/paging.ts';
 import type { StreamedEvent } from '#events/stream-queries.ts';
 
 /**
- * Maximum number of a reader's unread bytes. A burst of a thousand events fits; a reader that is
- * further behind gets the rest faster by reconnecting after the last event that it has seen.
+ * A burst of a thousand events fits; a reader that is further behind gets the rest faster by
+ * reconnecting after the last event that it has seen.
  */
 const MAX_UNREAD_BYTES = 2 * 1024 * 1024;
 /** Bytes of events that are in memory while a reader catches up. */
@@ -90,7 +90,6 @@ export class StreamReader {
     this.#at = position;
   }
 
-  /** Resolves when the client has read enough to be sent more, or has disconnected. */
   async untilDrained(): Promise<void> {
     if (this.#canTake || !this.isOpen) return;
     await new Promise<void>((resolve) => {

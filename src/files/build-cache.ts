@@ -83,8 +83,8 @@ async function cacheFolder(beside: string, own: string): Promise<string> {
 }
 
 /**
- * Marks the build as used. Does nothing if this process may not write there, because then the build
- * is part of the program and is never deleted.
+ * Does nothing if this process may not write there, because then the build is part of the program
+ * and is never deleted.
  */
 async function markUsed(folder: string): Promise<void> {
   const now = new Date();

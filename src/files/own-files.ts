@@ -25,10 +25,7 @@ function isOwn({ uid, mode }: Stats): boolean {
   return isOurs && (mode & WRITABLE_BY_OTHERS) === 0;
 }
 
-/**
- * Checks the folder.
- * @throws StartError if it is a link or not a folder, or if others may write there.
- */
+/** @throws StartError if it is a link or not a folder, or if others may write there. */
 export async function requireOwnFolder(folder: string): Promise<void> {
   const stats = await fs.lstat(folder);
   if (stats.isSymbolicLink()) throw new StartError(`${folder} is a link: use a folder`);

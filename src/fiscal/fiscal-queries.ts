@@ -1,7 +1,6 @@
 import type { Sql, Tx } from '#db/database.ts';
 import { OF_SALE, UNSIGNED, type UnsignedReceipt } from '#fiscal/signature-request.ts';
 
-/** A payment or refund that has just received its receipt number. */
 export interface Receipted {
   /** The payment or the refund. */
   readonly subjectId: string;

@@ -1,7 +1,6 @@
 import { isIP, isIPv6 } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 
-/** The host and port that the client requested. */
 export interface AskedHost {
   /** In lowercase; IPv6 addresses in brackets. */
   readonly name: string;

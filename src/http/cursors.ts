@@ -103,7 +103,6 @@ export function readDate(text: string | undefined, param: string): Date | null |
   return refuse('parameter_invalid', `${param} must be an ISO 8601 date and time.`, param);
 }
 
-/** Returns the page that a list request asks for. */
 export function readPage(pagination: Pagination, query: PageQuery): Page | Refusal {
   const after = query.cursor === undefined ? null : decodeCursor(pagination, query.cursor);
   if (isRefusal(after)) return after;

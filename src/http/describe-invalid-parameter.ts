@@ -1,6 +1,5 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 
-/** The fields of a schema that error messages use. */
 interface Described {
   readonly type?: string | readonly string[];
   readonly description?: string;

@@ -24,7 +24,6 @@ import type { Log } from '#observability/log.ts';
 import { describeError } from '#observability/log.ts';
 import { inSpan, isTracing, startSpan } from '#observability/tracing.ts';
 
-/** Turns `webhookEndpoint` into readable words. */
 function nameOfKind(kind: IdKind | 'text', param: string): string {
   if (kind === 'text') return param;
   return kind.replaceAll(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`);
@@ -196,7 +195,6 @@ interface TracedRequest {
   readonly route: AnyRoute;
 }
 
-/** Builds the response within a span of the caller's trace, if tracing is on. */
 function traced(request: TracedRequest, answer: () => Promise<unknown>): Promise<unknown> {
   return isTracing() ? inSpanOfRequest(request, answer) : answer();
 }

@@ -1,4 +1,3 @@
-/** The fields of a schema from which an example is generated. */
 interface Shape {
   readonly type?: string | readonly string[];
   readonly const?: unknown;

@@ -282,7 +282,6 @@ function usedCodes({ routes, access }: DocumentOf): ErrorCode[] {
   return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => used.has(code));
 }
 
-/** Returns those components of one kind that the document references. */
 function used(kind: string, components: Doc, shown: string): Doc {
   return Object.fromEntries(
     Object.entries(components).filter(([name]) => shown.includes(`#/components/${kind}/${name}"`)),

@@ -1,13 +1,11 @@
 import ipaddr from 'ipaddr.js';
 import { RecentMap } from '#core/size-limited-map.ts';
 
-/** A quota: at most `requests` in `seconds`. */
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;
 }
 
-/** The state of a caller's quota after a request. */
 export interface RateDecision {
   readonly allowed: boolean;
   readonly limit: number;

@@ -9,7 +9,6 @@ import { type Check, compileCheck, parseQuery } from '#http/validate-by-schema.t
 
 export type Values = { [key: string]: Json };
 
-/** A route with its schemas compiled. */
 export interface Compiled {
   readonly route: AnyRoute;
   readonly checkBody: Check | null;

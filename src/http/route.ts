@@ -23,12 +23,10 @@ export interface Caller {
   readonly responseHeaders?: ResponseHeaders;
 }
 
-/** The scopes of this caller's keys. */
 type ScopeOf<C extends Caller> = NonNullable<C['scopes']>[number];
 
 type Shape<S> = S extends TSchema ? Static<S> : undefined;
 
-/** A request that has passed every check that precedes its handler. */
 export interface Handled<C extends Caller, Q, B> {
   readonly caller: C;
   /** Path parameters by name. Their ids have the right format. */
@@ -173,7 +171,6 @@ export function defineRoute<
   return route as unknown as AnyRoute<C>;
 }
 
-/** One API with its own way of authenticating callers. */
 export interface Surface<C extends Caller = Caller> {
   /** Handles every path below this, including unknown ones: `/api/v1`. */
   readonly root: string;
@@ -191,7 +188,6 @@ export function anySurface<C extends Caller>(surface: Surface<C>): Surface {
   return surface as unknown as Surface;
 }
 
-/** The parts of a request by which a surface recognizes its caller. */
 export interface Credentials {
   readonly method: string;
   readonly path: string;

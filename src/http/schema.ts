@@ -35,7 +35,6 @@ function nullableSchema(schema: PlainSchema): TSchema {
   return values === undefined ? orNull : { ...orNull, enum: [...values, null] };
 }
 
-/** Allows one of these strings. */
 export function oneOf<const V extends readonly string[]>(values: V, description: string) {
   return Type.Unsafe<V[number]>({ type: 'string', enum: [...values], description });
 }

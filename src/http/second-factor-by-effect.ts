@@ -16,7 +16,6 @@ export type Moves = (typeof MOVES)[number];
  */
 export type Asks = 'always' | 'live' | 'fresh' | 'own' | 'never';
 
-/** The default condition for each kind of change. */
 const ASKS: Record<Moves, Asks> = {
   money: 'always',
   access: 'live',

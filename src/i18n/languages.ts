@@ -95,7 +95,6 @@ export function chooseLanguage(
   return FALLBACK_LANGUAGE;
 }
 
-/** A page in the reader's language. */
 export interface PageInLanguage {
   readonly html: string;
   readonly language: TextLanguage;

@@ -17,7 +17,6 @@ export type TextKey = Exclude<keyof typeof english, `@${string}`>;
 /** Renders a tag of a text as HTML around its content. */
 export type Tags = Readonly<Record<string, (inside: string) => string>>;
 
-/** Renders the texts in one reader's language. */
 export interface Writer {
   readonly language: TextLanguage;
   /** The locale for `Intl`. */

@@ -20,7 +20,6 @@ export function readSources(): Sources {
   return JSON.parse(readFileSync(SOURCES_FILE, 'utf8')) as Sources;
 }
 
-/** A text in one language. */
 export interface Translation {
   readonly language: TextLanguage;
   readonly key: string;

@@ -42,7 +42,6 @@ export function readKey(
   return batcherOf(ctx).add({ request, now });
 }
 
-/** A request whose work a worker continues, and the object of that work. */
 export interface Awaited<T> {
   /** The long-poll registry in which the request waits for the object's ID. */
   readonly polls: LongPolls<T>;
@@ -58,7 +57,6 @@ export interface Awaited<T> {
   readonly gone?: AbortSignal;
 }
 
-/** The process whose request waits. */
 interface Waiting {
   readonly db: Database;
   readonly clock: Clock;

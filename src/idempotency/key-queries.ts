@@ -99,7 +99,6 @@ async function deleteKeys(tx: Tx, rows: readonly ScopedKeyRow[], now: Date): Pro
   );
 }
 
-/** The stored record of a decided request. */
 export interface StoredKey {
   readonly request: IdempotentRequest;
   readonly resource: string | null;

@@ -4,7 +4,6 @@ import type { Tenant } from '#core/mode.ts';
 import { sha256 } from '#core/sha256.ts';
 import { tenantKey } from '#db/commit-order.ts';
 
-/** One request that carries an Idempotency-Key. */
 export interface IdempotentRequest {
   readonly tenant: Tenant;
   /** The empty string for the merchant API; otherwise the terminal or payer that owns the key. */

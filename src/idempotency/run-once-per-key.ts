@@ -37,7 +37,6 @@ export interface Keyed {
   readonly now: Date;
 }
 
-/** The result of a request's work. */
 export interface Done {
   readonly answer: Answer;
   /** The id of the object that the response is about. */

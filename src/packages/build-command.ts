@@ -92,7 +92,6 @@ async function bundle(into: string): Promise<void> {
   await writeText(path.join(into, BUNDLE.replace(/\.ts$/, '.licenses.txt')), whole);
 }
 
-/** Links the packages that this package imports, whether built here or installed. */
 async function linkDependencies(folder: string, to: string, names: readonly string[]) {
   for (const name of names) {
     // Resolve the package's main file, because not every package exports its manifest.

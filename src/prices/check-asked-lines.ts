@@ -7,7 +7,6 @@ import {
   salePrice,
 } from '#prices/sale-lines.ts';
 
-/** A line of a sale, as requested. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
   /** Basis points, or the name of a rate of the terminal's location or account. */
   readonly tax_rate: number | string;
@@ -23,7 +22,6 @@ export interface AskedLines {
 
 type NamedRates = readonly { readonly name: string; readonly rate: number }[];
 
-/** The tax settings of an account or a location, with the API's names. */
 export interface TaxSettings {
   readonly tax_rates: NamedRates;
   readonly prices_include_tax: boolean;

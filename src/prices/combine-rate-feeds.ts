@@ -26,7 +26,6 @@ export function rateText(rate: bigint): string {
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 
-/** The response of one feed. */
 export interface FeedAnswer {
   /** When the feed last confirmed its rates. */
   readonly asOf: Date;
@@ -130,7 +129,6 @@ export function compareFeeds(
   return comparisons;
 }
 
-/** The stored state of a currency. */
 export interface KnownRate {
   /** The last accepted rate; `null` if there was none. */
   readonly good: {

@@ -29,7 +29,6 @@ export interface PaidQuote extends PastQuote {
   readonly tipAmount: number;
 }
 
-/** A price, with its value in atoms of USDC. */
 export interface Quoted {
   readonly amount: Atoms;
   readonly quote: Quote;

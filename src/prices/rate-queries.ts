@@ -32,7 +32,6 @@ const RATE = exchangeRates.pick([
   'closed_margin',
 ]);
 
-/** The columns that a sale reads. */
 export type RateRow = Row<typeof RATE>;
 
 /**

@@ -142,17 +142,14 @@ export function taxTable(sale: SaleLines): RateTax[] {
     });
 }
 
-/** Renders `line_items` of an intent or a payment. */
 export function renderLines(lines: SaleLines | null): { [key: string]: Json }[] | null {
   return lines === null ? null : lines.lineItems.map((line) => ({ ...line }));
 }
 
-/** Returns `discount` of an intent or a payment. */
 export function discountOf(lines: SaleLines | null): number {
   return lines === null ? 0 : lines.discount;
 }
 
-/** True if the sale or one of its lines is discounted. */
 export function hasDiscount({ lineItems, discount }: SaleLines): boolean {
   return discount > 0 || lineItems.some((line) => line.discount > 0);
 }

@@ -45,7 +45,6 @@ const OPEN_LOOK_MS = 1_000;
  */
 const DOUBT_LOOK_MS = 2_000;
 
-/** The facts on which {@link judgeLedger} bases its decision. */
 export interface Findings {
   readonly clusterId: string;
   readonly ledger: Omit<LedgerRow, 'request_count' | 'position'>;
@@ -119,7 +118,6 @@ async function readNonces(chain: Chain): Promise<ReadonlyMap<string, bigint> | n
   }
 }
 
-/** The state that one poll passes to the next. */
 interface Look {
   readonly state: LedgerState;
   /** True if the operators must first say whether the database was restored. */

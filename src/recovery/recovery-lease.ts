@@ -4,7 +4,6 @@ import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import { holdRecovery, type RecoveryRun } from '#settlement/network-recovery-queries.ts';
 
 export interface RecoveryDeps extends ChainContext {
-  /** The network that is recovered. */
   readonly chain: Chain;
 }
 

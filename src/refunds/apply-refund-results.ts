@@ -34,10 +34,6 @@ import {
 
 /** Maximum number of refunds per transaction, which takes a few milliseconds. */
 const BATCH = 50;
-/**
- * Positions in the account's order: refund.succeeded or refund.failed, refund.updated,
- * payment.refunded, and the books' entry.
- */
 const PLACES_PER_REFUND = 4;
 
 type Ended = Refund & { status: 'succeeded' | 'failed' };
@@ -133,7 +129,6 @@ async function number(tx: Tx, written: readonly Written[], now: Date): Promise<W
   return numbered;
 }
 
-/** Enters the succeeded refunds in the books. */
 async function bookRefunds(
   tx: Tx,
   written: readonly Written[],

@@ -77,7 +77,6 @@ function paymentUnknown(): Refusal {
   return refuse('parameter_invalid', message, 'payment');
 }
 
-/** The decision about a new refund. */
 interface Beginning {
   readonly payment: Payment;
   readonly share: Share;
@@ -108,7 +107,6 @@ function toRefund(
   });
 }
 
-/** Returns a function that drafts events with the refund in this state. */
 function drafter(refund: Refund, receipts: ReceiptPages, stamp: Stamp) {
   const object = renderRefund(refund, receipts);
   const about = { tenant: tenantOf(refund), objectId: refund.id, object, stamp };

@@ -22,7 +22,6 @@ export interface Earlier {
   readonly partsGave: bigint;
 }
 
-/** The amount that a refund returns, in atoms and in the shop's currency. */
 export interface Share {
   readonly amount: Atoms;
   /** `null` for a sale in USDC. */
@@ -88,7 +87,7 @@ function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
   return after - before;
 }
 
-/** Decides a refund. `earlier` is needed only for a payment with a presentment. */
+/** `earlier` is needed only for a payment with a presentment. */
 export function decideShare(
   payment: Payment,
   input: AskedAmount,

@@ -93,7 +93,6 @@ export function newRefund(
   return { ...NO_FACTS, ...given, updated: given.created, status: 'pending' };
 }
 
-/** Returns the data of a refund's receipt for the fiscal signer. */
 export function toReceipted(refund: Refund): Receipted {
   const { id: subjectId, payment_id: paymentId, receipt_number: receiptNumber } = refund;
   return { subjectId, paymentId, tenant: tenantOf(refund), receiptNumber };

@@ -39,7 +39,6 @@ export interface RequestFilters {
 
 export interface RequestPage {
   readonly limit: number;
-  /** The last row of the previous page. */
   readonly after: { readonly created: Date; readonly id: string } | null;
 }
 

@@ -7,7 +7,7 @@ import { redactOwn } from '#observability/redact.ts';
 import { type RequestRow, requestLog } from '#request-log/request-log-queries.ts';
 
 export interface RequestLog {
-  /** Records an answered request. Returns immediately, and never throws. */
+  /** Returns immediately, and never throws. */
   note(request: FastifyRequest, call: Call, status: number): void;
   /** Number of requests that were not written because the database could not keep up. */
   readonly dropped: number;

@@ -100,7 +100,6 @@ export async function deleteBlockedPayer(
   return rows.length === 1;
 }
 
-/** Facts about a payer's payments; see {@link selectPayerActivities}. */
 export interface PayerActivity {
   /** Atoms settled since `day`, anywhere on the network. */
   readonly settled_today: bigint;
@@ -115,7 +114,6 @@ export interface PayerActivity {
   readonly refused_here_within_hour: number;
 }
 
-/** A payer at an account. */
 export interface ActivityOf {
   readonly payerId: string;
   readonly address: string;

@@ -52,7 +52,6 @@ export interface AnvilOptions {
   cacheFolder: string;
 }
 
-/** A node that answers as the expected chain. */
 export interface AnvilProcess {
   readonly child: ChildProcess;
   readonly pid: number;

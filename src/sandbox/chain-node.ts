@@ -80,7 +80,6 @@ export async function startChainNode(options: ChainNodeOptions): Promise<ChainNo
   }
 }
 
-/** Data that stays the same when the node is replaced. */
 interface ChainSite extends ChainNodeOptions {
   anvil: AnvilOptions;
   recordName: string;

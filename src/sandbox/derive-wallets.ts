@@ -17,7 +17,6 @@ export function wallet(secret: Buffer, name: string): PrivateKeyAccount {
   return privateKeyToAccount(walletKey(secret, name));
 }
 
-/** Returns the name of a demo pass's wallet. */
 export function payerWalletName(network: string, pass: string): string {
   return `${network} payer ${pass}`;
 }

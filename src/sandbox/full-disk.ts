@@ -6,7 +6,6 @@ import { readFile, statfs } from 'node:fs/promises';
  */
 const ROOM_BYTES = 64 * 1024 * 1024;
 
-/** True if the disk of this folder has room for the sandbox's writes. */
 export async function hasRoom(folder: string): Promise<boolean> {
   const { bavail, bsize } = await statfs(folder);
   return bavail * bsize >= ROOM_BYTES;

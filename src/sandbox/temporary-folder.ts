@@ -16,7 +16,6 @@ const CLEAN_UP = `
   rm -rf "$1"
 `;
 
-/** A data folder for one test run. */
 export interface TemporaryFolder {
   folder: DataFolder;
   /** Registers a process to kill if our process ends without `remove()`. */

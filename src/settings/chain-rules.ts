@@ -26,9 +26,6 @@ export const RULE_SETTINGS = [
 type RuleSetting = (typeof RULE_SETTINGS)[number];
 type Read = (setting: RuleSetting) => string | null;
 
-/**
- * A network's rules, and the number of confirmations that the operator configured; `null` if none.
- */
 export interface AskedRules extends NetworkRules {
   readonly askedDepth: Depth | null;
 }

@@ -24,7 +24,6 @@ import type { SigningKey } from '#settlement/remote-signer.ts';
 export type EmbeddedRules = NetworkRules &
   Pick<NetworkSettings, 'confirmations' | 'confirmationsMs'> & {
     readonly chainId: number;
-    /** The block time. */
     readonly blockMs: number;
   };
 

@@ -76,13 +76,10 @@ export interface Config {
    */
   readonly durability: DeclaredDurability | null;
   readonly redisUrl: string | null;
-  /** This cell, and the other cells of its network. */
   readonly cells: CellSettings;
-  /** The watchtower's settings for each network. */
   readonly watch: Readonly<Record<Network, WatchSettings>>;
   /** `null` for the embedded chain. */
   readonly chains: Readonly<Record<Network, NetworkSettings | null>>;
-  /** The rules of a network's embedded chain. */
   readonly embedded: Readonly<Record<Network, EmbeddedRules>>;
   readonly rateLimit: RateLimit;
   /**
@@ -99,9 +96,7 @@ export interface Config {
   readonly gaslessTransfers: readonly Network[] | null;
   /** Hourly limits of gas-free transfers: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
-  /** Limits of calls that callers from outside make the operator pay for. */
   readonly gas: GasPolicy;
-  /** The source of exchange rates for prices in a shop's currency. */
   readonly rates: RateSettings;
   /**
    * Percent of the hourly ceiling that one account may use. `commonShare` defines what `null`
@@ -122,7 +117,6 @@ export interface Config {
   readonly secret: RotatingKey | null;
   /** The mail server; `null` if mails become files in the data folder. */
   readonly smtpUrl: string | null;
-  /** The sender of all mails. */
   readonly mailFrom: string;
   /**
    * The destination of the audit log's anchors; `null` to mail them to the operators, or to write a
@@ -141,7 +135,6 @@ export interface Config {
    * The settings of WalletConnect; `null` if the pay page does not offer wallets on other devices.
    */
   readonly walletConnect: WalletConnectSettings | null;
-  /** The signing keys of phone passes. */
   readonly passFiles: PassFileSettings;
   /** The address for phones if the sandbox was started with `--lan`, otherwise `null`. */
   readonly lan: Lan | null;
@@ -418,7 +411,6 @@ export function peopleKey(secretKey: RotatingKey): RotatingKey {
   return deriveKey(secretKey, 'people');
 }
 
-/** Returns the keys of a process, one per purpose. */
 export function processKeys(secretKey: RotatingKey, id: IdKey): ProcessKeys {
   return {
     id,

@@ -14,7 +14,6 @@ export interface AppleSettings {
   readonly nfcPublicKey: string | null;
 }
 
-/** The settings for issuing Google's save links. */
 export interface GoogleSettings {
   readonly issuer: string;
   /** The JSON file of a service account. */

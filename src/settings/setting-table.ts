@@ -20,7 +20,6 @@ export interface SettingSection {
   readonly rows: readonly SettingRow[];
 }
 
-/** Settings of the service as a whole. */
 export const GENERAL_SECTIONS = [
   {
     title: 'Server',

@@ -5,7 +5,6 @@ import { makeOwnFolder, openOwn, readOwn } from '#files/own-files.ts';
 import { replaceFile } from '#files/replace-file.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A signature given for a nonce. */
 export interface Remembered {
   readonly nonce: number;
   readonly unsigned: Hex;

@@ -44,7 +44,6 @@ const LAST_SEEN_EVERY_MS = 10_000;
 /** Number of terminals that one statement records as seen. */
 const LAST_SEEN_BATCH = 500;
 
-/** Decides on a device key's row. */
 export function decideDevice(
   row: DeviceMerchantRow | undefined,
   now: Date,

@@ -31,7 +31,6 @@ function changeable(row: TerminalRow) {
   return { label, name, status, platform, software_version, location, offline };
 }
 
-/** Returns the previous values of the changed fields. */
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
   const now: { readonly [field: string]: Json } = changeable(after);
   const isChanged = ([field, value]: [string, Json]) => {
@@ -117,7 +116,7 @@ export async function reportSoftware(
   return after;
 }
 
-/** Creates a new device key. The old key and unused pairing codes become invalid immediately. */
+/** The old key and unused pairing codes become invalid immediately. */
 export async function rotateDeviceKey(
   tx: Tx,
   ref: TerminalRef,

@@ -43,7 +43,6 @@ const USED = collectorKeys.pick(['version', 'collector_id', 'private_key']);
 /** A key that was not ended still has its private half. */
 type UsedCollectorKey = AllSet<Row<typeof USED>>;
 
-/** Returns the key that readers currently use. */
 export async function selectUsedCollectorKey(sql: Sql): Promise<UsedCollectorKey | undefined> {
   const rows = await sql.query<UsedCollectorKey>(
     `select ${USED} from collector_keys

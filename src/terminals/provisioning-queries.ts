@@ -56,7 +56,6 @@ export async function renewTag(tx: Tx, id: string): Promise<TerminalRow> {
   return only(await terminals.update(tx, {}, which), 'terminal');
 }
 
-/** A tag's terminal, with its merchant. */
 export interface TaggedTerminal {
   readonly id: string;
   readonly livemode: boolean;
@@ -118,7 +117,6 @@ export async function replacePairingCode(
   );
 }
 
-/** The terminal that a valid code pairs. */
 export interface PairingTarget extends TerminalRow {
   readonly merchant_name: string;
   readonly by_fresh_factor: boolean;

@@ -11,7 +11,6 @@ import type { TerminalRow } from '#terminals/terminal-queries.ts';
 /** The path of a tag's page below the web address. */
 const TAG_PATH = '/t';
 
-/** The inputs of a tag's address. */
 export interface TagPlace {
   readonly idKey: IdKey;
   /** The public origin of the web apps. */

@@ -23,7 +23,6 @@ export const terminals = table('terminals', {
   tag: 'uuid',
   /** True if the terminal's reader may read Google Wallet. */
   smart_tap: 'boolean',
-  /** The terminal's location; `null` if it has none. */
   location_id: 'text?',
   /** Limits for offline sales; `null` if the terminal may make none. */
   offline: as<OfflineLimits | null>('jsonb?'),
@@ -64,7 +63,6 @@ const OWNER = terminals.pick(
 );
 const MODE = accountModes.pick(['merchant_number'], 'm');
 
-/** A device key with its terminal and its account's permissions. */
 export type DeviceMerchantRow = Row<typeof deviceKeys> &
   Row<typeof OWNER> &
   Row<typeof NAMED_ACCOUNT> &

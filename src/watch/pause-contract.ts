@@ -63,7 +63,6 @@ const MAX_SINGLE = 1;
 const LENS = { abi: settlementLensAbi } as const;
 const CHANGE = { abi: settlementAbi, functionName: 'walletChange' } as const;
 
-/** One transaction and the steps that it carries out. */
 interface Action {
   readonly to: Hex;
   readonly data: Hex;

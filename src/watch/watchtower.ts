@@ -55,7 +55,6 @@ export interface WatchDeps extends Omit<NoteRulesDeps, 'chain'> {
   readonly alertOperators?: (tx: Tx, findings: FoundPast, now: Date) => Promise<void>;
 }
 
-/** A summary of contract actions outside this service. */
 export interface FoundPast {
   readonly network: Network;
   /** One line each. */

@@ -14,14 +14,12 @@ export type Readers = 'customers' | 'owners' | 'english';
 export interface WebApp {
   readonly name: string;
   readonly paths: readonly string[];
-  /** The built page. */
   readonly page: string;
   readonly readers: Readers;
   /** The query parameter that marks windows that customers see. */
   readonly customersAt?: string;
   /** True if it can be installed, because it has a service worker at `/<name>/worker.js`. */
   readonly installable: boolean;
-  /** The browser features that its page uses. */
   readonly uses?: readonly Feature[];
   /** True if only sandboxes have this app. */
   readonly sandboxOnly?: boolean;

@@ -5,7 +5,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** A file of the build, in every encoding that is served. */
 export interface WebFile {
   readonly type: string;
   readonly plain: Buffer;

@@ -330,7 +330,6 @@ export async function addWalletConnect(app: FastifyInstance, library = LIBRARY):
 /** Files that only the server reads. */
 const NOT_SERVED: ReadonlySet<string> = new Set(['manifest.json', 'texts.json']);
 
-/** Serves the web apps: their pages, and the files that the pages load. */
 export async function addWebRoutes(app: FastifyInstance, settings: WebSettings): Promise<void> {
   const files = await readBuilt(settings.folder);
   for (const [name, file] of files) {
