@@ -129,7 +129,6 @@ function firstSource(language: TextLanguage, messages: Messages, more: string | 
   return `globalThis.TEXTS=${JSON.stringify({ language, messages, more })};`;
 }
 
-/** The names of an app's texts. */
 interface AppTexts {
   readonly first: ReadonlySet<string>;
   readonly later: ReadonlySet<string>;

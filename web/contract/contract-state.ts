@@ -59,10 +59,7 @@ async function view({ provider }: Place, to: Hex, data: Hex): Promise<bigint[]> 
   return wordsOf(String(answer));
 }
 
-/**
- * Calls a view of the contract.
- * @throws NoContract if the address does not respond like the settlement contract.
- */
+/** @throws NoContract if the address does not respond like the settlement contract. */
 async function read(contract: Place, signature: string, ...args: (Hex | bigint | number)[]) {
   const words = await view(contract, contract.settlement, call(signature, ...args));
   if (words.length === 0) throw new NoContract(signature);
@@ -203,7 +200,6 @@ export async function readState(contract: Place): Promise<ContractState> {
   };
 }
 
-/** Reads the roles of one address. */
 export async function rolesOf(contract: Place, account: Hex): Promise<ReadonlySet<string>> {
   const zero: Hex = `0x${'0'.repeat(64)}`;
   const roles = [['admin', zero] as const, ...ROLES.map((name) => [name, roleOf(name)] as const)];

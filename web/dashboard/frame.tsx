@@ -13,7 +13,6 @@ import { GoTo } from './payments/search-box.tsx';
 import { AccountChoice } from './sessions/account-choice.tsx';
 import { useMerchant } from './use-merchant.ts';
 
-/** Shows the frame of every page: navigation, account, mode and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const isTest = useMerchant().mode === 'test';

@@ -48,7 +48,6 @@ const ResetPassword = partOf(
 );
 const Invitation = partOf(async () => (await import('./pages/signed-out.tsx')).Invitation);
 
-/** Links below the sign-in form. */
 function OtherWays(): ReactNode {
   return (
     <p className="row row-apart">

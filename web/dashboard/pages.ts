@@ -57,7 +57,6 @@ const Verification = partOf(async () => (await import('./pages/verification.tsx'
 const RiskRules = partOf(async () => (await import('./pages/risk-rules.tsx')).RiskRules);
 const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
 
-/** Route patterns and their pages. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard', Overview],
   ['/dashboard/payments', Payments],

@@ -54,7 +54,6 @@ export function useMerchant(): Merchant {
 
 type Name = RouteName<Operations, '/dashboard/v1'>;
 
-/** Reads a route of the current account and mode. */
 export function useRead<Route extends Name>(
   name: Route,
   request?: RouteRequest<Operations, '/dashboard/v1', Route>,
@@ -63,7 +62,6 @@ export function useRead<Route extends Name>(
   return useReadOf(useMerchant(), { name, request }, options);
 }
 
-/** Reads the pages of a list, each by its cursor. */
 export function usePages<Route extends Name>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, '/dashboard/v1', Route>,

@@ -68,7 +68,6 @@ export function timelockOf(settlement: string): Hex {
   return creationOf(settlement, '02');
 }
 
-/** Describes the effect of one call in a timelock operation. */
 export function operationWords(settlement: string, target: Hex, data: Hex): string {
   const own = [settlement, timelockOf(settlement)].map((one) => one.toLowerCase());
   const words = (data.slice(10).match(/.{64}/g) ?? []).map((one) => BigInt(`0x${one}`));

@@ -20,7 +20,6 @@ export type { CatalogueItem, Device, Refund, Totals } from './types/device.ts';
 /** A payment. It has no `payer` if it was found by its receipt or order. */
 export type Payment = DevicePayment;
 
-/** An intent as the device API shows it. */
 export type Intent = PaymentIntent;
 
 export interface Credential {
@@ -105,7 +104,6 @@ interface Page<T> {
   readonly next_cursor: string | null;
 }
 
-/** Calls of the device API that a till makes. */
 export interface DeviceApi {
   device(): Promise<Answer<Device>>;
   /** Reports the software version of this terminal. */
@@ -140,10 +138,8 @@ export interface DeviceApi {
   payments(cursor: string | null): Promise<Answer<Page<Payment>>>;
   /** Finds a sale made at any of the merchant's tills. */
   find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
-  /** Totals of the shift that began at this time. */
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
-  /** Emails the customer a receipt. */
   mailReceipt(payment: string, email: string): Promise<Answer<ReceiptMail>>;
   /** Returns names and credentials of the sandbox's passes. Other services refuse the call. */
   testPasses(): Promise<Answer<TestPasses>>;

@@ -3,11 +3,9 @@ import type { ForwardedList, ForwardOfflinePaymentsBody } from './types/device.t
 
 /** The call that forwards offline sales, in its own file because most tills never make it. */
 
-/** The service's response to one forwarded record. */
 export type Forwarded = ForwardedList['data'][number];
 export type OfflineRecord = ForwardOfflinePaymentsBody['payments'][number];
 
-/** The maximum number of records in one call. */
 const MOST_RECORDS = 100;
 /** Maximum size of one call's JSON. The service refuses bodies larger than 64 KiB. */
 const MOST_BYTES = 60_000;

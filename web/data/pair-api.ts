@@ -10,7 +10,6 @@ export interface Paired {
   readonly device_key: string;
 }
 
-/** Exchanges a pairing code from the dashboard for a device key. */
 export function pairDevice(code: string): Promise<Answer<Paired>> {
   const api = createApi({ root: 'api/device/v1' });
   return api({ method: 'POST', path: '/pair', body: { code }, timeoutMs: QUICK_TIMEOUT_MS });

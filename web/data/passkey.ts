@@ -47,7 +47,6 @@ export function signWithPasskey(options: Json): Promise<Json | null> {
   return ask(navigator.credentials.get({ publicKey }));
 }
 
-/** Creates a passkey on this device. */
 export function createPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as unknown as PublicKeyCredentialCreationOptionsJSON,

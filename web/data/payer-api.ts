@@ -50,7 +50,6 @@ export type {
   Wallet,
 } from './types/payer.ts';
 
-/** Calls of the payer API that a wallet makes. */
 export interface PayerApi {
   /**
    * Returns the service's current time in milliseconds, estimated from its last response. The
@@ -61,10 +60,7 @@ export interface PayerApi {
   wallet(): Promise<Answer<Wallet>>;
   approve(body: CreateApprovalBody): Promise<Answer<PayerRequest>>;
   request(id: string): Promise<Answer<PayerRequest>>;
-  /**
-   * Sends a transfer for which the operator pays the gas. Sending the same body again does not
-   * transfer twice.
-   */
+  /** Sending the same body again does not transfer twice. */
   transfer(body: CreateTransferBody): Promise<Answer<PayerRequest>>;
   faucet(): Promise<Answer<PayerRequest>>;
   passes(cursor: string | null): Promise<Answer<PassList>>;
@@ -82,7 +78,7 @@ export interface PayerApi {
   createCard(body: CreateCardBody): Promise<Answer<NewCard>>;
   changeCard(id: string, body: CreateCardBody): Promise<Answer<Card>>;
   revokeCard(id: string): Promise<Answer<Card>>;
-  /** Sends any other request. Used by parts that load later. */
+  /** Used by parts that load later. */
   readonly ask: Api;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
@@ -131,7 +127,6 @@ export function signInPayer(body: {
   return open({ method: 'POST', path: '/sign_in', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Signs the wallet in again for the session of this token. */
 export function signPayerAgain(
   token: string,
   body: { readonly message: string; readonly signature: string },

@@ -2,7 +2,6 @@ import type { Answer } from './api.ts';
 import type { PayerApi } from './payer-api.ts';
 import type { Chip, ChipList, ChipProof, RegisterChipBody, UpdateChipBody } from './types/payer.ts';
 
-/** API calls for chips that sign payments themselves. */
 export interface ChipsApi {
   /** Lists all chips, following every page. */
   chips(): Promise<Answer<ChipList>>;

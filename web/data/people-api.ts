@@ -16,7 +16,6 @@ type OwnRoute =
  */
 export type OwnOperations = Pick<Operations, keyof Operations & OwnRoute>;
 
-/** The API client of a browser session. */
 export interface PeopleApi {
   readonly realm: 'dashboard' | 'operator';
   /** Every request carries the session's CSRF token. */

@@ -1,4 +1,3 @@
-/** The part of a payment to refund. */
 export interface RefundPart {
   readonly units: bigint;
   /** The currency whose minor units `units` counts; `null` if it counts atoms of USDC. */

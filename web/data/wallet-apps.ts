@@ -1,4 +1,3 @@
-/** A wallet app that opens a page in its own browser, where it signs. */
 export interface WalletApp {
   readonly name: string;
   /** A universal link that opens the app, or its download page. */

@@ -11,7 +11,6 @@ export interface ConfirmButtonProps<Value>
   readonly onDone?: (value: Value) => void;
 }
 
-/** A button for an action that is hard to undo, which asks for a confirmation. */
 export function ConfirmButton<Value>(props: ConfirmButtonProps<Value>): ReactNode {
   const { button = 'plain', onDone, ...dialog } = props;
   return (

@@ -17,7 +17,6 @@ export interface Country {
   readonly name: string;
 }
 
-/** Returns all countries, sorted by their names in the page's language. */
 export function countriesByName(): readonly Country[] {
   const names = new Intl.DisplayNames(textLocale(), { type: 'region' });
   const order = new Intl.Collator(textLocale());

@@ -4,7 +4,6 @@ import { t } from '../ui/text/t.ts';
 
 type CurrentPasswordProps = Pick<TextFieldProps, 'value' | 'onChange' | 'error' | 'hint'>;
 
-/** The field in which a person enters the password that they have. */
 export function CurrentPassword(field: CurrentPasswordProps): ReactNode {
   return (
     <TextField

@@ -1,7 +1,6 @@
 import { createContext, useContext } from 'react';
 import type { PeopleApi, Session } from '../data/people-api.ts';
 
-/** Context for pages of a signed-in user. */
 export interface Desk {
   readonly people: PeopleApi;
   readonly session: Session;

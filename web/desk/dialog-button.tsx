@@ -7,7 +7,6 @@ export interface DialogButtonProps extends Omit<ButtonProps, 'onClick' | 'childr
   readonly children: (close: () => void) => ReactNode;
 }
 
-/** A button that opens a dialog. */
 export function DialogButton({ words, children, ...button }: DialogButtonProps): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   return (

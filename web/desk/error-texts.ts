@@ -18,7 +18,6 @@ const WORDS = [
   'idempotency_request_in_progress',
 ] as const;
 
-/** Explains the problem and suggests a remedy. */
 export function wordsOf(trouble: Trouble): string {
   if (trouble.is === 'not_sent') {
     return t('desk.answers.not_sent');

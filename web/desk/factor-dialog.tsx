@@ -7,7 +7,6 @@ import { FactorForm } from './factor-form.tsx';
 
 const TotpSetup = partOf(async () => (await import('./totp-setup.tsx')).TotpSetup);
 
-/** Asks for the second factor, or sets one up if the user has none. */
 export function FactorDialog({
   onClose,
 }: {

@@ -12,7 +12,6 @@ import { useTextForm } from './use-text-form.ts';
 export interface FactorFormProps {
   readonly people: PeopleApi;
   readonly factors: Session['user']['factors'];
-  /** The label of the submit button. */
   readonly send: string;
   /** The English name that scripts use to find that button. */
   readonly 'data-name'?: string;

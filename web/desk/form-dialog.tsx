@@ -7,7 +7,6 @@ export interface FormDialogProps extends Omit<FormProps, 'onCancel' | 'wide'> {
   readonly onClose: () => void;
 }
 
-/** A dialog that consists of a form, whose Cancel button closes it. */
 export function FormDialog({ title, onClose, ...form }: FormDialogProps): ReactNode {
   return (
     <Dialog title={title} onClose={onClose}>

@@ -8,7 +8,6 @@ export interface HeadlineProps {
   readonly children: ReactNode;
 }
 
-/** Heads the page of an object. */
 export function Headline({ of: { id, status }, children }: HeadlineProps): ReactNode {
   return (
     <div className="headline">

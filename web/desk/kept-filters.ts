@@ -1,4 +1,3 @@
-/** A filter that the user saved for a list in this browser. */
 export interface KeptFilter {
   readonly name: string;
   /** The URL's query string without the list position. */

@@ -26,7 +26,6 @@ function isMissing(error: Error): boolean {
   );
 }
 
-/** Renders the loaded value, a placeholder, or the error. */
 export function Loaded<Value>(props: LoadedProps<Value>): ReactNode {
   const { query, missing, shape = 'lines', children } = props;
   const { data, error, isFetching, refetch } = query;

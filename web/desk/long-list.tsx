@@ -28,7 +28,6 @@ export interface LongListProps<Row> extends Omit<ListProps<Row>, 'query' | 'filt
   readonly nextOf?: (page: ListPage<Row>) => string | null;
 }
 
-/** Returns the next cursor in the format that most lists use. */
 function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPage<unknown>) {
   return hasMore ? next : null;
 }

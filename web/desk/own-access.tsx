@@ -18,7 +18,6 @@ import { PasskeyAddress } from './passkey-address.tsx';
 import { AddPasskeyDialog } from './passkey-dialog.tsx';
 import { RecoveryCodes, TotpSetup } from './totp-setup.tsx';
 
-/** Lets users manage their own access: password, factors and sessions. */
 export function OwnAccess(): ReactNode {
   const { session } = useDesk();
   const { name, email } = session.user;

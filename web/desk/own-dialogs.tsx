@@ -81,7 +81,6 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }): ReactNod
 
 type OwnRequest = 'export' | 'erase';
 
-/** Lets users download or delete their personal data. */
 export function PersonalData(): ReactNode {
   const [request, setRequest] = useState<OwnRequest | null>(null);
   return (

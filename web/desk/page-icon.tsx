@@ -8,7 +8,6 @@ const PATHS = import.meta.env.VITE_PAGE_ICONS as Readonly<Record<PageIconName, s
 
 type PageIconName = keyof typeof PAGE_ICONS;
 
-/** Shows the icon of a page in the navigation. */
 function PageIcon({ name }: { readonly name: PageIconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }

@@ -1,4 +1,3 @@
-/** One page of a list, in the format that all APIs share. */
 export interface ListPage<Row> {
   readonly data: readonly Row[];
   readonly has_more?: boolean;
@@ -113,7 +112,6 @@ export function withoutGone<Row>(
   return data.length === head.data.length ? head : { ...head, data };
 }
 
-/** Returns the number of new rows above those on screen. */
 export function countNewer<Row>(
   shown: readonly Row[],
   now: readonly Row[],

@@ -15,7 +15,6 @@ function useKept(path: string) {
   return { kept, store };
 }
 
-/** Shows saved filters, one click each, and a button that saves the current one. */
 export function SavedFilters({ scope }: { readonly scope: string }): ReactNode {
   const [path] = useLocation();
   const [params, setParams] = useSearchParams();

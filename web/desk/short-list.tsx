@@ -16,7 +16,6 @@ export interface ListProps<Row> {
   readonly keyOf: (row: Row) => string;
   /** Shows cells in pairs without their labels on a phone. */
   readonly inPairs?: boolean;
-  /** The filters of the list. */
   readonly filters?: Filters;
   /** Shown if the list is empty: names the missing thing and its benefit, with one button. */
   readonly empty: ReactNode;

@@ -17,7 +17,6 @@ export interface SignInProps {
   readonly onSession: (session: Session) => void;
 }
 
-/** The sign-in form: email and password, and above them the passkey, which needs neither. */
 export function SignInForm({ people, onSession }: SignInProps): ReactNode {
   const { texts, sending, field } = useTextForm({ email: '', password: '' });
   const id = useId();
@@ -90,7 +89,6 @@ export interface SecondStepProps extends SignInProps {
   readonly onCancel: () => void;
 }
 
-/** Asks for the second factor after the correct password. */
 export function SecondStep({ people, session, onSession, onCancel }: SecondStepProps): ReactNode {
   return (
     <div className="stack">

@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 
-/** A page outside the app: one column with a single task. */
 export function Sheet({
   title,
   children,

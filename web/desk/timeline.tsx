@@ -14,7 +14,6 @@ export interface Moment {
   readonly codes?: string | undefined;
 }
 
-/** Shows everything that happened to one object, in order. */
 export function Timeline({ moments }: { readonly moments: readonly Moment[] }): ReactNode {
   return (
     <ol className="timeline">

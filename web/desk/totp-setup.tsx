@@ -27,10 +27,6 @@ export interface TotpSetupProps {
   readonly onCancel?: (() => void) | undefined;
 }
 
-/**
- * Sets up an authenticator app in three steps: the password, the app's first code, the recovery
- * codes.
- */
 export function TotpSetup({ asksPassword, onDone, onCancel }: TotpSetupProps): ReactNode {
   const [begun, setBegun] = useState<Begun | null>(null);
   const [codes, setCodes] = useState<readonly string[] | null>(null);

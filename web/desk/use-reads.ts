@@ -2,7 +2,6 @@ import { keepPreviousData, type UseQueryResult, useQuery } from '@tanstack/react
 import { valueIn } from '../data/api.ts';
 import type { Call, ResponseOf, RouteName, RouteRequest } from '../data/typed-calls.ts';
 
-/** A page's access to an API, for one account and mode. */
 export interface Asking<Ops, Root extends string> {
   readonly call: Call<Ops, Root>;
   /**
@@ -22,7 +21,6 @@ export interface ReadOptions<Value = unknown> {
   readonly keepsBefore?: boolean;
 }
 
-/** One read, as options for TanStack Query. */
 export interface Reading<Value> {
   readonly queryKey: readonly unknown[];
   readonly queryFn: (context: { readonly signal: AbortSignal }) => Promise<Value>;
@@ -47,14 +45,12 @@ export function readingOf<Ops, Root extends string, Name extends RouteName<Ops, 
   };
 }
 
-/** Reads the pages of a list, for one account and mode. */
 export interface Pages<Page> {
   readonly scope: readonly string[];
   /** Returns the read of one page; `undefined` stands for the first page. */
   at(cursor: string | undefined): Reading<Page>;
 }
 
-/** Reads a route through TanStack Query, which caches and refetches the response. */
 export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   asking: Asking<Ops, Root>,
   route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },

@@ -4,7 +4,6 @@ import type { Answer } from '../data/api.ts';
 import { fieldOf, isRefusedAs, type Trouble, wordsOf } from './error-texts.ts';
 import { useFactor } from './factor-context.ts';
 
-/** The state of a form's change. */
 export interface Sending {
   readonly busy: boolean;
   /** True if the change may have been made. Then only the identical request may be sent again. */

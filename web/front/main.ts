@@ -28,10 +28,7 @@ interface Readiness {
   >;
 }
 
-/**
- * Loads JSON.
- * @returns `null` if the request fails; the page does not depend on the response.
- */
+/** @returns `null` if the request fails; the page does not depend on the response. */
 async function load<T>(path: string): Promise<T | null> {
   try {
     const response = await fetch(new URL(path, document.baseURI), { cache: 'no-store' });

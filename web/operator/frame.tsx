@@ -17,7 +17,6 @@ const AddPasskeyDialog = partOf(
   async () => (await import('../desk/passkey-dialog.tsx')).AddPasskeyDialog,
 );
 
-/** The page frame: navigation and signed-in user. */
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
   const { session } = useDesk();

@@ -3,7 +3,6 @@ import type { ListPage } from '../desk/pagination.ts';
 import type { Pages } from '../desk/use-reads.ts';
 import { usePages } from './use-operator.ts';
 
-/** A difference between ledger and chain. */
 export interface Difference {
   readonly id: string;
   readonly livemode: boolean;
@@ -32,7 +31,6 @@ const WATCH_MS = 10_000;
 
 const PAGE = 100;
 
-/** Returns the pages of the list of differences. */
 export function useDifferences(): Pages<Reconciled> {
   const { scope, at } = usePages(
     'GET /reconciliation',

@@ -43,7 +43,6 @@ const Contract = partOf(async () => (await import('./pages/contract.tsx')).Contr
 const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
 const Settings = partOf(async () => (await import('./pages/settings.tsx')).Settings);
 
-/** Route patterns and their pages. */
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator', ActionRequired],
   ['/operator/support', Support],

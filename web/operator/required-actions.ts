@@ -9,7 +9,6 @@ import { type Difference, networkName, type ReadUpTo } from './ledger-difference
 import { proposalWords } from './parts/proposal-words.ts';
 import type { Network } from './use-networks.ts';
 
-/** One item that requires an operator's action. */
 export interface Need {
   readonly key: string;
   readonly what: string;
@@ -18,7 +17,6 @@ export interface Need {
   readonly tone: 'bad' | 'warn';
   /** `null` if the start is unknown, because only the current state is known. */
   readonly since: string | null;
-  /** Path of the page that shows the details. */
   readonly path: string;
 }
 

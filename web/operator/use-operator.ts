@@ -22,7 +22,6 @@ export interface Operator {
 
 const SCOPE = ['operator'];
 
-/** Returns the operator API with the signed-in user's session. */
 export function useOperator(): Operator {
   const { people, session } = useDesk();
   const mayChange = session.staff_role !== 'support';
@@ -32,7 +31,6 @@ export function useOperator(): Operator {
   );
 }
 
-/** Reads a route of the operator API. */
 export function useRead<Route extends RouteName<Operations, Root>>(
   name: Route,
   request?: RouteRequest<Operations, Root, Route>,
@@ -41,7 +39,6 @@ export function useRead<Route extends RouteName<Operations, Root>>(
   return useReadOf(useOperator(), { name, request }, options);
 }
 
-/** Reads the pages of a list, each by its cursor. */
 export function usePages<Route extends RouteName<Operations, Root>>(
   name: Route,
   requestAt: (cursor: string | undefined) => RouteRequest<Operations, Root, Route>,

@@ -15,12 +15,10 @@ export interface WayProps {
   readonly payment: Payment;
 }
 
-/** Returns the label of the pay button, which states the total amount. */
 export function payWords(link: PayLink): string {
   return t('pay.button', { sum: formatUsdc(totalOf(link)), merchant: link.merchant.name });
 }
 
-/** Tracks the state of a wallet that has already given this page access. */
 function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
   const [seen, setSeen] = useState<Connected | null>(null);
   useEffect(() => {

@@ -21,7 +21,6 @@ export type Intent = Pick<
 >;
 export type TypedData = PaymentAuthorization;
 
-/** Calls that the page makes to the service. */
 export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
   /** Sends a signature. Safe to repeat: the same signature returns the first response. */

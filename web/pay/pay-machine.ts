@@ -62,7 +62,6 @@ function ended(link: PayLink, reason: PayLink['cancellation_reason'], mine: bool
   return { at: 'ended', link, outcome, mine, receipt: null };
 }
 
-/** Returns the step that follows from the service's state of the payment. */
 function ofLink(step: Step, link: PayLink): Step {
   switch (link.status) {
     case 'requires_payment_method':

@@ -35,7 +35,6 @@ function useProvider(): Provider | null {
   return provider;
 }
 
-/** Shows the merchant and the amount. */
 function Who({ link }: { readonly link: PayLink }): ReactNode {
   return (
     <header className="pay-who">
@@ -266,7 +265,6 @@ function Screen({ payment }: { readonly payment: Payment }): ReactNode {
   }
 }
 
-/** Shows the page of one payment, opened by its link. */
 export function PayPage({ token }: { readonly token: string }): ReactNode {
   const api = useMemo(() => payApi(token), [token]);
   return (
@@ -282,7 +280,6 @@ export interface PayingProps {
   readonly onOthers?: () => void;
 }
 
-/** Runs the payment from the amount to the result. */
 export function Paying({ api, onOthers }: PayingProps): ReactNode {
   const [tip, setTip] = useState<bigint | null>(null);
   const payment = usePayment(api, tip);

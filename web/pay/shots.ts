@@ -17,7 +17,6 @@ interface Stage extends Scene {
   readonly window: TestWindow;
   readonly wallet: InjectedWallet | null;
   readonly id: string;
-  /** Opens the pay link. */
   open(): Promise<void>;
   pay(): Promise<void>;
 }
@@ -29,7 +28,6 @@ interface LinkShot {
   readonly merchant?: string;
 }
 
-/** Changes the merchant's name in the service's responses. */
 function rename(page: Page, name: string): Promise<void> {
   return changeAnswers(page, '**/api/pay/v1/**', (link: { readonly merchant: object }) => ({
     ...link,
@@ -37,7 +35,6 @@ function rename(page: Page, name: string): Promise<void> {
   }));
 }
 
-/** Takes a screenshot of a pay link in a browser with an injected wallet. */
 function linkShot(
   name: string,
   { usdc = PULLED, body = {}, merchant }: LinkShot,
@@ -65,7 +62,6 @@ function linkShot(
   };
 }
 
-/** Takes a screenshot of a pay link in a browser that has a wallet of this site. */
 function ownShot(name: string, lead: (wallet: WalletWindow) => Promise<void>): Shot {
   return {
     name,

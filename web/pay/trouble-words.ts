@@ -14,7 +14,6 @@ function chainName(chainId: number): string {
   return CHAINS[chainId] ?? t('pay.chain', { id: String(chainId) });
 }
 
-/** Describes a problem with the wallet and how to solve it. */
 export function troubleWords(
   trouble: Trouble,
   { price, chainId }: { readonly chainId: number; readonly price: bigint },

@@ -13,7 +13,6 @@ const POLL_MS = 1_500;
 /** Delay before a request without a response is sent again. */
 const RETRY_MS = 2_000;
 
-/** A wallet that can sign: this site's own or an injected one. */
 export interface Signer {
   readonly address: Hex;
   /** @throws Refused */

@@ -14,7 +14,6 @@ type Inviting =
   | { readonly is: 'open'; readonly uri: string }
   | { readonly is: 'failed'; readonly problem: string };
 
-/** Pays through WalletConnect with a wallet on another device or a wallet app on this one. */
 export function WalletConnectWay({ step, payment }: WayProps): ReactNode {
   const [inviting, setInviting] = useState<Inviting>({ is: 'closed' });
   const client = useRef<RelayClient | null>(null);

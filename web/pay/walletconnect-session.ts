@@ -93,7 +93,6 @@ async function orRefused<T>(request: Promise<T>): Promise<T> {
   }
 }
 
-/** A wallet on another device that has accepted this page's session. */
 export interface RelayWallet {
   readonly address: Hex;
   /** @throws Refused */

@@ -4,7 +4,6 @@ import { addTestTerminal, type TestTerminal } from '../testing/till.ts';
 
 const PULLED = 2_511_250n;
 
-/** Takes a screenshot of a terminal's tag page, in a browser with a wallet. */
 function tagShot(
   name: string,
   lead: (at: { readonly terminal: TestTerminal; readonly ask: () => Promise<unknown> }) => unknown,

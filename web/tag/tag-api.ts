@@ -90,7 +90,6 @@ function keep(kept: Kept | null): void {
   }
 }
 
-/** Creates the API of one tag payment from its reference. */
 export function tagApi(token: string, reference: string): PayApi {
   return {
     read: async ({ from, tip } = {}) => {

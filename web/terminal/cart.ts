@@ -7,7 +7,6 @@ import {
   salePrice,
 } from '#prices/sale-lines.ts';
 
-/** The fields of a catalog item that a cart keeps. */
 export interface Sellable {
   readonly id: string;
   readonly name: string;
@@ -63,8 +62,8 @@ function within(cart: Cart): Cart {
 }
 
 /**
- * Adds an item. If the till's currency has changed, starts a new cart, because the old prices are
- * in the old currency.
+ * If the till's currency has changed, starts a new cart, because the old prices are in the old
+ * currency.
  */
 export function addItem(cart: Cart | null, item: Sellable, currency: string | null): Cart {
   const before = cart?.currency === currency ? cart : { currency, lines: [], discount: 0 };
@@ -111,7 +110,6 @@ export function isDiscounted(cart: Cart): boolean {
   return hasDiscount(saleOf(cart));
 }
 
-/** Returns the total of the sale, including tax on top of prices that exclude it. */
 export function cartTotal(cart: Cart): bigint {
   return salePrice(saleOf(cart));
 }

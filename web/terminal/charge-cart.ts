@@ -2,10 +2,6 @@ import { type Cart, cartTotal } from './cart.ts';
 import { type Charging, createOf } from './charge.ts';
 import type { Create } from './till-phases.ts';
 
-/**
- * Returns the request to open a payment for a cart, with the manager's code that allows its
- * discount.
- */
 export function createOfCart(
   cart: Cart,
   charging: Charging & { readonly managerCode: string | null },

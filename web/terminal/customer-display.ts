@@ -37,7 +37,6 @@ export type Shown =
       readonly decline: Decline;
     } & Due);
 
-/** The amount due, with the tip. */
 export interface Due {
   readonly atoms: bigint;
   readonly tip: bigint;
@@ -77,7 +76,6 @@ export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-/** Returns the content of the customer display for a phase of the till. */
 export function shownOf(phase: Phase): Shown {
   switch (phase.at) {
     case 'keypad':

@@ -161,7 +161,6 @@ function drawLine(line: string, columns: number): Raster {
   return { bytesPerRow: width / 8, rows: CELL.height, dots };
 }
 
-/** Prints lines that fit the paper's width. */
 export function printText(text: string, printer: PrinterSettings): Promise<void> {
   const draw = (line: string) => drawLine(line, printer.width);
   return send(ticketBytes({ text, address: null, draw }), printer);

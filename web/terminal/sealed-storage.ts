@@ -152,10 +152,7 @@ export async function seal(text: string): Promise<Sealed> {
   return { iv, data };
 }
 
-/**
- * Decrypts the data.
- * @throws DOMException if another browser encrypted it, or if it was changed.
- */
+/** @throws DOMException if another browser encrypted it, or if it was changed. */
 export async function unseal({ iv, data }: Sealed): Promise<string> {
   const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, await sealingKey(), data);
   return new TextDecoder().decode(bytes);

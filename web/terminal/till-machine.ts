@@ -117,9 +117,7 @@ function phaseOf(intent: Intent, now: number, before: Before = {}): Phase {
   }
 }
 
-/**
- * Enters a phase. A part of a split bill counts once, as soon as the till knows that it was paid.
- */
+/** A part of a split bill counts once, as soon as the till knows that it was paid. */
 function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };

@@ -108,9 +108,7 @@ async function storePairing({ key, terminal }: Pairing): Promise<void> {
   keep(PAIRING, { terminal, iv: toBase64(iv), data: toBase64(new Uint8Array(data)) });
 }
 
-/**
- * Stores a pairing. A new key for the same terminal keeps the state; another terminal starts over.
- */
+/** A new key for the same terminal keeps the state; another terminal starts over. */
 export async function keepPairing(next: Pairing): Promise<void> {
   if (readKept<StoredPairing>(PAIRING)?.terminal !== next.terminal) {
     keep(TILL, null);

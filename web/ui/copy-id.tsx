@@ -4,12 +4,10 @@ import { Icon } from './icon.tsx';
 import './copy-field.css';
 import { t } from './text/t.ts';
 
-/** Shows the id of the page's object, with a copy button. */
 export function CopyId({ id }: { readonly id: string }): ReactNode {
   return <Copied text={id} shown={id} what={t('ui.copy_id.id')} />;
 }
 
-/** Shows a shortened chain address and copies its full form. */
 export function CopyAddress({ address }: { readonly address: string }): ReactNode {
   const shown = shortAddress(address);
   return <Copied text={address} shown={shown} what={t('ui.copy_id.address', { shown })} />;

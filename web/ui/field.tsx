@@ -7,7 +7,6 @@ interface Described {
   readonly error?: string | null;
 }
 
-/** Links label, hint and error to a form control. */
 function Field({
   id,
   label,

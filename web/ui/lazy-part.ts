@@ -1,7 +1,6 @@
 import { type ComponentType, createElement, type ReactNode, useEffect, useState } from 'react';
 import { withTexts } from './text/t.ts';
 
-/** A component whose code loads after the first load. */
 export interface Part<P> {
   (props: P): ReactNode;
   /**

@@ -4,7 +4,6 @@ import './ui.css';
 import { ErrorBoundary, reloadWhenPartsAreGone } from './error-boundary.tsx';
 import { ToastProvider } from './toast.tsx';
 
-/** Renders an app into its page. */
 export function mount(app: ReactNode): void {
   const element = document.getElementById('app');
   if (element === null) throw new Error('The page has no element #app');

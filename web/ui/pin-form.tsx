@@ -11,7 +11,6 @@ export interface PinFormProps {
   readonly onChange: (pin: SealedPin | null) => void;
 }
 
-/** Lets users set, change or remove the PIN of a screen. */
 export function PinForm({ title, hint, pin, onChange }: PinFormProps): ReactNode {
   const [typed, setTyped] = useState('');
   const [problem, setProblem] = useState<string | null>(null);

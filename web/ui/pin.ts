@@ -1,7 +1,6 @@
 const ROUNDS = 210_000;
 export const SHORTEST_PIN = 4;
 
-/** A salted hash of a PIN. */
 export interface SealedPin {
   readonly salt: string;
   readonly hash: string;

@@ -20,7 +20,6 @@ export function priceOf(quoted: Quoted | null): Price | null {
   return price(quoted, quoted?.amount ?? 0);
 }
 
-/** Returns the price of a sale with its tip. */
 export function paidPrice(paid: PaidQuoted | null): Price | null {
   return price(paid, (paid?.amount ?? 0) + (paid?.tip_amount ?? 0));
 }

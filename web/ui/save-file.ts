@@ -1,4 +1,3 @@
-/** Makes the browser save a file. */
 export function saveFile(parts: BlobPart[], name: string): void {
   const address = URL.createObjectURL(new Blob(parts));
   const link = document.createElement('a');

@@ -168,7 +168,6 @@ export function Shell(props: ShellProps): ReactNode {
 
 export interface PageProps {
   readonly title: string;
-  /** Buttons for the page's actions. */
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }

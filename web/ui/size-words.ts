@@ -1,7 +1,6 @@
 import { formatNumber, formatTenths } from './numbers.ts';
 import { t } from './text/t.ts';
 
-/** Formats a file size. */
 export function sizeWords(bytes: number): string {
   if (bytes < 1_000_000) {
     return t('ui.kilobytes', { number: formatNumber(Math.ceil(bytes / 1_000)) });

@@ -18,7 +18,6 @@ export interface SumProps {
   readonly price?: Price | null;
 }
 
-/** Shows a payment's amount, as large as its digits allow. */
 export function Sum({ atoms, price = null }: SumProps): ReactNode {
   return (
     <p className={sumClass(price === null ? roundAtoms(atoms) : `€0.${price.units}`)}>

@@ -76,7 +76,6 @@ function useScrolls() {
   return { frame, scrolls };
 }
 
-/** The header and the frame of a table. */
 export function TableFrame<Row>(props: TableFrameProps<Row>): ReactNode {
   const { label, columns, inPairs = false, rowCount, children } = props;
   const { frame, scrolls } = useScrolls();

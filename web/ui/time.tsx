@@ -76,7 +76,6 @@ export interface TimeProps {
   readonly timeZone?: string;
 }
 
-/** Shows a timestamp, with the exact time as its title. */
 export function Time({ at, shape = 'full', timeZone }: TimeProps): ReactNode {
   const zone = useContext(AccountZone);
   return (

@@ -32,7 +32,6 @@ export interface TipChoiceProps {
   readonly quoted?: Quoted | null;
   readonly percentages: readonly number[];
   readonly onTip: (tip: bigint) => void;
-  /** Other actions. */
   readonly children?: ReactNode;
 }
 
@@ -109,7 +108,6 @@ function sumWords({ amount, quoted = null }: TipChoiceProps, tip: bigint): strin
   return price === null ? formatUsdc(amount + tip) : formatPrice(price);
 }
 
-/** Asks the customer for a tip on a separate screen: presets, a custom tip, or none. */
 export function TipChoice(props: TipChoiceProps): ReactNode {
   const { merchant, amount, quoted = null, onTip, children } = props;
   const [chosen, setChosen] = useState<Offer | null>(null);

@@ -14,7 +14,6 @@ interface Toast {
 
 const Toasts = createContext<(text: string) => void>(() => {});
 
-/** Returns a function that shows a short confirmation. */
 export function useToast(): (text: string) => void {
   return useContext(Toasts);
 }

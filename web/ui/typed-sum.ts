@@ -102,7 +102,6 @@ interface Parts {
   readonly decimals: string;
 }
 
-/** Splits the text at its decimal separator, if it has one. */
 function split(plain: string, decimal: string | null): Parts | null {
   const at = decimal === null ? -1 : plain.lastIndexOf(decimal);
   const before = at < 0 ? plain : plain.slice(0, at);
@@ -160,7 +159,6 @@ function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
   return parts === null ? { why: 'malformed' } : unitsOf(parts, rules);
 }
 
-/** Describes the problem with the typed amount, and suggests valid input. */
 function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {
@@ -179,7 +177,6 @@ function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   }
 }
 
-/** Parses the content of an amount field. */
 export function readSum(text: string, rules: SumRules = {}): TypedSum {
   const { wrote = null } = rules;
   if (wrote !== null && text === writeSum(wrote, rules)) {

@@ -26,7 +26,6 @@ const BASIS_POINTS = 10_000n;
 /** Maximum fee of any contract, in basis points. */
 const HIGHEST_FEE_RATE = 300;
 
-/** The facts that the wallet has stored about the selected network. */
 export interface KnownNetwork {
   /** `null` if the wallet was never online on this network. */
   readonly pin: Pin | null;

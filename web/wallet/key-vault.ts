@@ -7,7 +7,6 @@ import { askPasskey, createPasskey } from './passkey-secret.ts';
  * requests. The pay page opens the same vault.
  */
 
-/** The method that unlocks the vault. */
 type Seal =
   | { readonly by: 'passkey'; readonly credential: string; readonly salt: string }
   | { readonly by: 'password'; readonly salt: string; readonly cost: ScryptCost };

@@ -2,7 +2,6 @@ import { openVault, type Vault } from './key-vault.ts';
 import { problemOf } from './problem-words.ts';
 import { kept } from './wallet-storage.ts';
 
-/** True if the owner has a passkey and wants it required for each payment. */
 export function asksEach({ seal }: Vault): boolean {
   return seal.by === 'passkey' && kept('passkeyEach');
 }

@@ -33,7 +33,6 @@ function heldChip({ clicked }: ChipAsks, until: AbortSignal): Promise<Chip | nul
   return needsClick() ? readChipAfterClick(clicked, until) : chipByNfc(until);
 }
 
-/** Has a chip prove its address and registers it. @returns the problem, or `null` on success. */
 export async function registerHeldChip(
   { api, asks, chip }: Registration,
   until: AbortSignal,

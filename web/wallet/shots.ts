@@ -133,7 +133,6 @@ const LIVING: readonly Shot[] = [
   }),
 ];
 
-/** Requests a confirmation for a shop of this name. */
 async function ring(wallet: WalletWindow, part: Json = {}): Promise<void> {
   const question = {
     object: 'confirmation',

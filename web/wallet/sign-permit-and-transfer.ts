@@ -19,7 +19,6 @@ export interface ChainFacts {
   readonly feeRate?: number | undefined;
 }
 
-/** Converts the service's response to chain facts. */
 export function factsOf(network: {
   readonly chain_id: number;
   readonly usdc: string;

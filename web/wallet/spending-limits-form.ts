@@ -5,7 +5,6 @@ import { readSum, sumIn, writeSum } from '../ui/typed-sum.ts';
 import { sumProblem } from './problem-words.ts';
 import type { Terms } from './sign-permit-and-transfer.ts';
 
-/** The form's values, with amounts as typed. */
 export interface TypedTerms {
   readonly perPayment: string;
   readonly perDay: string;

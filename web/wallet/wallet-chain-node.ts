@@ -21,7 +21,6 @@ export function injectedProvider(): Provider | null {
   return typeof ethereum?.request === 'function' ? ethereum : null;
 }
 
-/** A node that answers questions about the chain. */
 export interface ChainNode extends Provider {
   readonly kind: 'browser_wallet' | 'public_node';
 }

@@ -106,7 +106,6 @@ export function keep<N extends Name>(name: N, value: Kept[N]): void {
   for (const listener of listeners) listener();
 }
 
-/** Deletes all of this wallet's data from the browser. */
 export function forgetWallet(): void {
   for (const name of Object.keys(EMPTY)) localStorage.removeItem(itemOf(name as Name));
   forgetHeldWallet();

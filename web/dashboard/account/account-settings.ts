@@ -9,7 +9,6 @@ import { useToast } from '../../ui/toast.tsx';
 import { useMerchant } from '../use-merchant.ts';
 
 export type { Account };
-/** The fields of the account that a change sends. */
 export type AccountChange = Omit<UpdateAccountBody, 'version'>;
 
 export interface AccountProps {
@@ -43,7 +42,6 @@ export function useSaveAccount(account: Account, fields: readonly string[]) {
 interface FormOf<Values> {
   /** The fields' names in the API's errors. */
   readonly fields: readonly string[];
-  /** Returns the fields' values for a stored account. */
   readonly valuesOf: (account: Account) => Values;
   readonly changeOf: (values: Values) => AccountChange;
 }

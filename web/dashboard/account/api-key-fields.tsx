@@ -4,7 +4,6 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { ALL_SCOPES, type Scope, ScopeChoices } from './api-key-scopes.tsx';
 
-/** The values in the form for an API key. */
 export interface KeyDraft {
   readonly name: string;
   readonly scopes: readonly Scope[];

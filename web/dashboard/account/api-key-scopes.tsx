@@ -5,7 +5,6 @@ import { t } from '../../ui/text/t.ts';
 
 export type Scope = CreateApiKeyBody['scopes'][number];
 
-/** Describes the permissions of each scope. */
 export const scopeWords = (): Readonly<Record<Scope, string>> => ({
   'payments:write': t('dashboard.scope.payments_write'),
   'payments:read': t('dashboard.scope.payments_read'),

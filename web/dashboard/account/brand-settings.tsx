@@ -13,7 +13,6 @@ import { toLogo } from './brand-picture.ts';
 /** Shown while no color is chosen, because a color field always has a value. */
 const UNCHOSEN = '#3346c8';
 
-/** The logo and color that customers see beside the name. */
 export function Brand({ name }: { readonly name: string }): ReactNode {
   const query = useRead('GET /accounts/{account}/brand');
   const { may } = useMerchant();

@@ -48,7 +48,6 @@ export interface ColorChoiceProps {
   readonly error: string | null;
 }
 
-/** Chooses the color of an item's button, or none. */
 export function ColorChoice({ color, onColor, error }: ColorChoiceProps): ReactNode {
   const isListed = color === null || NAMES.some((name) => COLORS[name] === color);
   const [isOther, setIsOther] = useState(!isListed);

@@ -26,7 +26,6 @@ function taxWords(isIncluded: boolean): string {
   return isIncluded ? t('dashboard.prices.tax_included') : t('dashboard.prices.tax_on_top');
 }
 
-/** Settings for the currency of the shop's prices, and for including tax in them. */
 export function ShopPrices({ account }: AccountProps): ReactNode {
   const { may } = useMerchant();
   return (

@@ -16,7 +16,6 @@ import {
 
 const GUIDE = 'docs/receipts#a-fiscal-signer';
 
-/** The business details on receipts, and the service that signs them. */
 export function ReceiptSettings({ account }: AccountProps): ReactNode {
   const { may } = useMerchant();
   return (
@@ -59,7 +58,6 @@ function changeOf({ legal_name, address, tax_number, url }: Texts): AccountChang
   };
 }
 
-/** The fields, with their labels. */
 const fields = (): readonly (readonly [name: keyof Texts, label: string])[] => [
   ['legal_name', t('dashboard.receipts.legal_name.label')],
   ['address', t('dashboard.receipts.address.label')],

@@ -18,7 +18,6 @@ type TaxRate = Account['tax_rates'][number];
 
 /** The most rates that an account may have (behavior.md 23.8). */
 const MOST_RATES = 50;
-/** The longest name of a rate. */
 const LONGEST_NAME = 100;
 
 /** The open dialog: for a new rate, or to edit or remove one. */
@@ -28,7 +27,6 @@ interface Removal {
   readonly rate: TaxRate;
 }
 
-/** Lists the tax rates to which lines and items refer by name. */
 export function TaxRates({ account }: AccountProps): ReactNode {
   const { may } = useMerchant();
   const [open, setOpen] = useState<Open | null>(null);
@@ -104,7 +102,7 @@ function withRate(rates: readonly TaxRate[], rate: TaxRate, name: string | null)
   return isThere ? rates.map((one) => (one.name === name ? rate : one)) : [...rates, rate];
 }
 
-/** Adds or changes a rate. Saving it leaves the other stored rates unchanged. */
+/** Saving it leaves the other stored rates unchanged. */
 function RateDialog({ account, before, onClose }: RateDialogProps): ReactNode {
   const { tax_rates: rates } = account;
   const current = rates.find(({ name }) => name === before?.name) ?? null;

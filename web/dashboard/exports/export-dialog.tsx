@@ -10,7 +10,6 @@ import { DownloadDialog } from './download-dialog.tsx';
 import type { ExportFormat } from './export-records.ts';
 import { useExport } from './use-export.ts';
 
-/** The kinds of data that can be exported. */
 const KINDS = [
   'payments',
   'payment_intents',
@@ -107,7 +106,6 @@ export function ExportDialog(props: ExportDialogProps): ReactNode {
   );
 }
 
-/** Shows the download of an export, and where it broke off. */
 export function ExportDownload(props: {
   readonly url: string;
   readonly format: ExportFormat;

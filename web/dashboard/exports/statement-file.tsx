@@ -38,7 +38,6 @@ function parametersOf(kind: PeriodKind, chosen: Chosen): Readonly<Record<string,
   return payout === '' ? null : { payout };
 }
 
-/** Chooses a period, and downloads its statement. */
 export function StatementFile(): ReactNode {
   const { account, mode } = useMerchant();
   const timeZone = useTimeZone();
@@ -157,7 +156,7 @@ function PayoutChoice(props: {
 
 const NEWLINE = 10;
 
-/** Downloads a statement. Each entry is one line, so the number of lines shows the progress. */
+/** Each entry is one line, so the number of lines shows the progress. */
 function statementJob(url: string): DownloadJob {
   let parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;

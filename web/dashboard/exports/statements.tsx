@@ -17,7 +17,6 @@ import { FormatChoice } from './statement-formats.tsx';
 /** The smallest balance that is paid out automatically (behavior.md 8.6). */
 const MIN_PAYOUT = 20_000_000n;
 
-/** Shows statements for the accountant, and settings for automatic payouts and exports. */
 export function Statements(): ReactNode {
   const { may } = useMerchant();
   const query = useAccount();
@@ -39,7 +38,6 @@ export function Statements(): ReactNode {
   );
 }
 
-/** Shows the payout schedule that an owner has chosen. */
 function Chosen({ account }: { readonly account: Account }): ReactNode {
   const { automatic_payout: payout, export_schedule: schedule } = account;
   return (
@@ -154,7 +152,6 @@ function ScheduleForm({ account }: { readonly account: Account }): ReactNode {
 
 type Period = ListAutomaticPayoutsResponse['data'][number];
 
-/** Shows the latest periods, with the reason if nothing was paid out. */
 function Periods(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/automatic_payouts');
   const periods = (data?.data ?? []).slice(0, 7);

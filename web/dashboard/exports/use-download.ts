@@ -20,7 +20,6 @@ const BEGIN: DownloadState = { is: 'asking', rows: 0, bytes: 0, share: null, wor
 
 export interface DownloadRun {
   readonly state: DownloadState;
-  /** Continues a broken download. */
   resume(): void;
 }
 
@@ -32,7 +31,6 @@ export interface DownloadJob {
    * Discards the incomplete end of a broken response, so that the next request can continue there.
    */
   dropBroken(): void;
-  /** Returns the amount of data received so far. */
   progress(): Pick<DownloadState, 'rows' | 'bytes' | 'share'>;
   save(): void;
 }

@@ -58,10 +58,7 @@ function exportJob(url: string, format: ExportFormat): DownloadJob {
   };
 }
 
-/**
- * Downloads an export with progress. After a broken connection only the incomplete row is loaded
- * again.
- */
+/** After a broken connection only the incomplete row is loaded again. */
 export function useExport(url: string, format: ExportFormat): DownloadRun {
   return useDownload(useCallback(() => exportJob(url, format), [url, format]));
 }

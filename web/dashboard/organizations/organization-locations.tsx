@@ -25,10 +25,7 @@ export function accountColumn(
   return [{ name: t('dashboard.account'), cell: ({ account }) => given(nameOf(account)) }];
 }
 
-/**
- * Lists the locations of all accounts of an organization. A new location belongs to the current
- * account.
- */
+/** A new location belongs to the current account. */
 export function Locations({ organization, canChange }: LocationsProps): ReactNode {
   const { id, accounts } = organization;
   const [edited, setEdited] = useState<Location | 'new' | null>(null);

@@ -17,7 +17,6 @@ interface OrganizationPeopleProps {
   readonly canChange: boolean;
 }
 
-/** Shows the people of an organization and, to its owners, the invitations. */
 export function OrganizationPeople({ id, canChange }: OrganizationPeopleProps): ReactNode {
   const { call } = useMerchant();
   const { session } = useDesk();

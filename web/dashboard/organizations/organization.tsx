@@ -16,7 +16,6 @@ import { Locations } from './organization-locations.tsx';
 import { OrganizationPeople } from './organization-people.tsx';
 import { OrganizationSales } from './organization-sales.tsx';
 
-/** Shows the account's organization: its accounts, people, locations and sales. */
 export function Organization(): ReactNode {
   const account = useAccount();
   const mine = useRead('GET /organizations');
@@ -40,7 +39,6 @@ function Closed(): ReactNode {
   return <p className="soft">{t('dashboard.organization.closed')}</p>;
 }
 
-/** Lets an owner create an organization, or put the account into an existing one of theirs. */
 function Choice(props: { readonly organizations: readonly OrganizationObject[] }): ReactNode {
   const { call, may, account } = useMerchant();
   const [isCreating, setIsCreating] = useState(false);
@@ -71,7 +69,6 @@ function Choice(props: { readonly organizations: readonly OrganizationObject[] }
   );
 }
 
-/** Creates the organization and puts the account into it. */
 function CreateDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { call } = useMerchant();
   const { texts, sending, field } = useTextForm({ name: '' });
@@ -128,7 +125,6 @@ function Own({ organization }: { readonly organization: OrganizationObject }): R
   );
 }
 
-/** Removes the current account, or the user, from the organization. */
 function Exits({ organization }: { readonly organization: OrganizationObject }): ReactNode {
   const { call, may, account } = useMerchant();
   const { refresh } = useDesk();

@@ -22,7 +22,6 @@ import { EVENT_TYPES, FAMILIES } from '../webhooks/event-types.ts';
 
 const PAGE = 50;
 
-/** Returns the id of the event's object. */
 function objectOf({ data }: Event): string {
   return typeof data.object.id === 'string' ? data.object.id : '';
 }

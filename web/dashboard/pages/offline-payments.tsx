@@ -42,7 +42,6 @@ function useSales(filters: Filters) {
   }));
 }
 
-/** Lists the sales that tills accepted offline, by the time at which they were forwarded. */
 export function OfflinePayments(): ReactNode {
   const filters = useFilters();
   const pages = useSales(filters);
@@ -105,7 +104,6 @@ interface FiguresProps {
   readonly to?: string | undefined;
 }
 
-/** Shows how many sales settled and bounced in the selected days, for all tills. */
 function Figures(chosen: FiguresProps): ReactNode {
   const timeZone = useTimeZone();
   const to = chosen.to ?? dayBefore(0, timeZone);

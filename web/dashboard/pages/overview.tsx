@@ -55,7 +55,6 @@ export function Overview(): ReactNode {
 /** Few enough rows to see at a glance. */
 const LATEST = { query: { limit: 8 } } as const;
 
-/** The latest sales, updated live. */
 function LatestSales(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/payments', LATEST);
   const { scope } = useMerchant();
@@ -80,7 +79,6 @@ function LatestSales(): ReactNode {
   );
 }
 
-/** Warnings that need an action. */
 function Warnings(): ReactNode {
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];
   const failing = endpoints.filter(

@@ -115,21 +115,18 @@ function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) 
   return { wrong: null, days, limit: limit.units };
 }
 
-/** Holds the state of the field for the daily limit. */
 function useLimit(stored: bigint) {
   const [wrote] = useState(stored);
   const [value, onText] = useState(() => writeSum(wrote));
   return { value, onText, sum: readSum(value, { wrote }), shows: true };
 }
 
-/** The settings of this page's first form. */
 function formFields(account: Account) {
   const { name, requested_name, refund_window_days, refund_daily_limit } = account;
   const { time_zone, language } = account;
   return { name, requested_name, refund_window_days, refund_daily_limit, time_zone, language };
 }
 
-/** Holds the state of the form and of its saving. */
 function useAccountForm(account: Account) {
   const { call } = useMerchant();
   const toast = useToast();

@@ -114,7 +114,6 @@ interface DetailFieldProps {
   readonly error: string | null;
 }
 
-/** Shows one detail of the business: the country as a list, all others as text fields. */
 function DetailField({ name, onChange, ...rest }: DetailFieldProps): ReactNode {
   const [countries] = useState(() => (name === 'country' ? countriesByName() : []));
   const field = {

@@ -137,7 +137,6 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
   );
 }
 
-/** Shows one delivery: its request and its response. */
 export function DeliveryPage(): ReactNode {
   const { id = '' } = useParams();
   const { may } = useMerchant();

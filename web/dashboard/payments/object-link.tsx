@@ -31,7 +31,6 @@ const LISTS: Readonly<Record<string, string>> = {
   wrp: 'webhooks',
 };
 
-/** Returns the path of an object's page, or `null` if it has none. */
 export function pathOf(id: string): string | null {
   const [prefix = ''] = id.split('_');
   const folder = PLACES[prefix];
@@ -65,7 +64,6 @@ export function RowLink({ id, children }: RowLinkProps): ReactNode {
   );
 }
 
-/** Shows an id as a link to its object. */
 export function ObjectLink({ id }: { readonly id: string }): ReactNode {
   const path = pathOf(id);
   if (path === null) return <span className="id">{id}</span>;

@@ -33,7 +33,6 @@ export function bounceWords(reason: string): string {
   return t(`dashboard.offline.reason.${reason as Reason}`);
 }
 
-/** Shows the sale's payment, or the reason why there is none. */
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
   return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;

@@ -10,9 +10,6 @@ import { Time } from '../../ui/time.tsx';
 import { TerminalName } from '../terminals/terminal-names.tsx';
 import { SaleSum } from './sale-sum.tsx';
 
-/**
- * Shows the payer's wallet, recognizable by a generated picture and by both ends of the address.
- */
 function Customer({ wallet }: { readonly wallet: string }): ReactNode {
   return (
     <span className="customer" title={wallet} translate="no">

@@ -20,9 +20,6 @@ function isOver(intent: PaymentIntent | undefined): boolean {
   return intent?.status === 'succeeded' || intent?.status === 'canceled';
 }
 
-/**
- * Shows the timeline of a payment, from the request to the chain, with the events sent about it.
- */
 export function PaymentTimeline({ intent, payment }: PaymentTimelineProps): ReactNode {
   const id = intent?.id ?? '';
   const { data: timeline } = useRead(

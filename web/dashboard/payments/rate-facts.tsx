@@ -10,7 +10,6 @@ export interface RateFactsProps {
   readonly quoted: (Quoted & { readonly quoted_at: string; readonly source: string }) | null;
 }
 
-/** Shows the exchange rate that was locked for a sale, the time of its quote, and its source. */
 export function RateFacts({ quoted }: RateFactsProps): ReactNode {
   if (quoted === null) return null;
   const { currency, rate, quoted_at: at, source } = quoted;

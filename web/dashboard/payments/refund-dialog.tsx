@@ -53,7 +53,6 @@ function sendWords(part: RefundPart | null): string {
   return t('dashboard.refund_dialog.button', { sum: formatMoney(part.units, part.currency) });
 }
 
-/** Refunds all or part of a payment. */
 export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
   const { call } = useMerchant();
   const { left, currency, typed, setTyped, read } = useTypedRefund(payment);

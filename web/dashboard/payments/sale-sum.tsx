@@ -16,7 +16,6 @@ export interface SaleSumProps {
   readonly tipPrice?: Price | null;
 }
 
-/** Shows the first cell of a row: the amount, linked to the payment's page. */
 export function SaleSum({
   id,
   amount,

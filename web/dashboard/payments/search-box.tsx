@@ -39,7 +39,6 @@ interface SearchRequest {
   readonly number: number;
 }
 
-/** Searches by id, order, transaction, amount or page name. */
 export function GoTo(): ReactNode {
   const { setMode } = useMerchant();
   const [, navigate] = useLocation();

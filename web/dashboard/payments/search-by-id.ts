@@ -17,7 +17,6 @@ function hasOtherSales(typed: string, [first, ...others]: Results): boolean {
   return others.some(({ payment_intent: intent }) => intent !== first?.id);
 }
 
-/** Returns the page to open for a search result, or `null` if nothing matches. */
 function placeFor(typed: string, results: Results): string | null {
   const page = pages().find(({ name }) => name.toLowerCase() === typed.toLowerCase());
   if (page !== undefined) return `/${page.path}`;

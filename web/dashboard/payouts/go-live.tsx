@@ -73,7 +73,6 @@ export function GoLive(): ReactNode {
   );
 }
 
-/** Joins the network's next contract, with a signature of the account's current wallet. */
 function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): ReactNode {
   const { call, may, mode } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);

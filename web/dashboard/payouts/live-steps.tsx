@@ -11,7 +11,6 @@ export interface StepProps {
   readonly children?: ReactNode;
 }
 
-/** One line of a checklist. */
 export function Step({ name, isDone, children }: StepProps): ReactNode {
   return (
     <li className="step">
@@ -69,7 +68,6 @@ export function LiveSteps(): ReactNode {
   );
 }
 
-/** Shows steps for merchants who connect a server of their own. */
 function ServerSteps(): ReactNode {
   const keys = useRead('GET /accounts/{account}/{mode}/api_keys').data?.data ?? [];
   const endpoints = useRead('GET /accounts/{account}/{mode}/webhook_endpoints').data?.data ?? [];

@@ -11,7 +11,6 @@ import { Time } from '../../ui/time.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { ConsentDialog } from './sign-wallet-consent.tsx';
 
-/** Shows the wallet that receives withdrawals, and a pending change of it. */
 export function SettlementWallet(): ReactNode {
   const { call, may } = useMerchant();
   const [isOpen, setIsOpen] = useState(false);

@@ -32,7 +32,6 @@ export interface ConsentDialogProps<Value> {
   readonly children: ReactNode;
 }
 
-/** Holds the chosen wallet, the message and the wallet's response. */
 function useConsent<Value>({ consentOf, request, onDone }: ConsentDialogProps<Value>) {
   const [wallet, setWallet] = useState('');
   const [consent, setConsent] = useState<Consent | null>(null);

@@ -18,7 +18,6 @@ export interface WithdrawDialogProps {
   readonly onClose: () => void;
 }
 
-/** Withdraws from the contract to the merchant's own wallet. */
 export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogProps): ReactNode {
   const { call } = useMerchant();
   const { most, typed, setTyped, sum } = useAmount(available);

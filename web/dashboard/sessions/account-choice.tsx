@@ -5,7 +5,6 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { MerchantPlace } from '../use-merchant.ts';
 
-/** Shows the account's name, or a menu if the person belongs to several accounts. */
 export function AccountChoice({
   account,
   setAccount,

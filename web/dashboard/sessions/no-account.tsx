@@ -14,7 +14,6 @@ export interface NewAccountFormProps {
   readonly onCancel?: () => void;
 }
 
-/** Opens another account, owned by the signed-in user. */
 export function NewAccountForm({ onMade, onCancel }: NewAccountFormProps): ReactNode {
   const { people, refresh } = useDesk();
   const { texts, sending, field } = useTextForm({ name: '' });

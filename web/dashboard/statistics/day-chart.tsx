@@ -109,7 +109,6 @@ function Line({ values, scale }: LineProps): ReactNode {
   );
 }
 
-/** The legend for bars and line. */
 function Key({ days }: { readonly days: number }): ReactNode {
   return (
     <p className="chart-key small" aria-hidden="true">

@@ -6,7 +6,6 @@ import { useDays } from '../account/time-zone.ts';
 import { useMerchant } from '../use-merchant.ts';
 import { presets } from './day-presets.ts';
 
-/** Fields for the days of a list. */
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);
   // A named period fills in its days. Changing a day deselects the period.
@@ -36,7 +35,6 @@ export function DayFilters({ filters }: { readonly filters: Filters }): ReactNod
   );
 }
 
-/** Shows named periods and saved filters below the fields, one click each. */
 export function NamedFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const scope = useMerchant().scope.join(' ');
   const chosen = filters.get('time');

@@ -8,7 +8,6 @@ import { useTimeZone } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
 
-/** Shows the day's additions to the balance, and its deductions. */
 export function DayReport(): ReactNode {
   const timeZone = useTimeZone();
   const [chosen, setDay] = useState<string | null>(null);

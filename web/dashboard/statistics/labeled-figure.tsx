@@ -7,7 +7,6 @@ export interface FigureProps {
   readonly children: ReactNode;
 }
 
-/** One labeled number in a list of `figures`. */
 export function Figure({ name, note = null, children }: FigureProps): ReactNode {
   return (
     <div>

@@ -35,7 +35,6 @@ export function useStatistics(from: string, to: string) {
   );
 }
 
-/** Shows the sales of the last days as figures and a chart, compared with the previous period. */
 export function SalesFigures({ length }: { readonly length: number }): ReactNode {
   const timeZone = useTimeZone();
   const daysAgo = (days: number) => dayBefore(days, timeZone);

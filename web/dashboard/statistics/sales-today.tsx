@@ -18,7 +18,6 @@ function rateNote({ currency, rate }: Quoted): string {
   return t('dashboard.today.rate', { currency: currency.toUpperCase(), rate });
 }
 
-/** Shows the merchant's balance in the contract, and its current value in the shop's currency. */
 function BalanceFigure(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/balance');
   if (data === undefined) return null;

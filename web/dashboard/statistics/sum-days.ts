@@ -17,7 +17,6 @@ export interface DaysSum {
   readonly declines: Readonly<Record<string, number>>;
 }
 
-/** Sums up the days of all terminals. */
 export function sumDays(days: readonly Day[]): DaysSum {
   const declines: Record<string, number> = {};
   let [volume, tips, payments, succeeded, ended] = [0n, 0n, 0, 0, 0];

@@ -27,7 +27,6 @@ export interface CatalogDialogProps {
   readonly onDelete: (item: CatalogItem) => void;
 }
 
-/** The longest name of an item. */
 const LONGEST_NAME = 200;
 const FIELDS = ['name', 'unit_amount', 'tax_rate', 'color', 'position'];
 
@@ -101,7 +100,6 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
   };
 }
 
-/** Adds an item to the catalog, or edits one. */
 export function CatalogDialog(props: CatalogDialogProps): ReactNode {
   const { account, item, onClose, onDelete } = props;
   const form = useItem(props);
@@ -185,7 +183,6 @@ interface PositionProps extends Pick<ItemForm, 'index' | 'setIndex' | 'others'> 
   readonly error: string | null;
 }
 
-/** Moves the item to any position in the list. */
 function PositionSelect({ index, setIndex, others, isNew, error }: PositionProps): ReactNode {
   if (others.length === 0) return null;
   return (

@@ -15,7 +15,6 @@ import { useMerchant } from '../use-merchant.ts';
 
 const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 
-/** Shows the URL of the counter tag, to write to a sticker or to print as a card. */
 export function TerminalTag({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { account, may } = useMerchant();
   const { tag_url: url, label } = terminal;
@@ -56,7 +55,6 @@ interface FilesProps {
   readonly ndef: Uint8Array<ArrayBuffer>;
 }
 
-/** Offers the files to write a sticker or to print elsewhere, and the table card. */
 function Files({ terminal, ndef }: FilesProps): ReactNode {
   const { account } = useMerchant();
   const { tag_url: url, label, livemode } = terminal;

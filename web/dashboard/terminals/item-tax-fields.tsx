@@ -34,7 +34,6 @@ export interface TaxFieldsProps {
   readonly error: string | null;
 }
 
-/** Edits an item's tax rate, and whether its price includes the tax. */
 export function TaxFields(props: TaxFieldsProps): ReactNode {
   const { rate, otherRate, setOtherRate, points, isWithin, setIsWithin, error } = props;
   return (
@@ -63,7 +62,6 @@ export function TaxFields(props: TaxFieldsProps): ReactNode {
   );
 }
 
-/** Describes a rate with its names, if it has any, and its percentage. */
 function rateWords(rates: Rates, rate: number): string {
   const names = rates.filter((one) => one.rate === rate).map(({ name }) => name);
   if (names.length > 0) return named([names.join(', '), rateText(rate)].join(' · '));

@@ -55,10 +55,6 @@ function useOpenTill() {
   };
 }
 
-/**
- * Goes live in test mode, creates a pairing code, and opens the till in a window that starts its
- * shift.
- */
 export function OpenTestTill(): ReactNode {
   const isSandbox = useSandbox();
   const openTill = useOpenTill();

@@ -5,7 +5,6 @@ import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../use-merchant.ts';
 
-/** Shows settings for Google Wallet on this terminal's reader. */
 export function SmartTap({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { call, may } = useMerchant();
   const { id, smart_tap: isOn } = terminal;

@@ -93,7 +93,6 @@ export interface Words {
 
 export interface TableCard {
   readonly url: string;
-  /** The PDF's title. */
   readonly title: string;
   /** Everything on the card except the code, as a picture with the card's proportions. */
   readonly words: Words;

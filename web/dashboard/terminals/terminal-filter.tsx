@@ -3,7 +3,6 @@ import { FilterSelect, type Filters } from '../../desk/filters.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useEveryTerminal } from './terminal-names.tsx';
 
-/** Filters a list by one terminal of the account. */
 export function TerminalFilter({ filters }: { readonly filters: Filters }): ReactNode {
   const { data: terminals = [] } = useEveryTerminal();
   return (

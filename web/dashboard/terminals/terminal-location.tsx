@@ -9,7 +9,6 @@ import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 
-/** Shows a terminal's location in an account of an organization; admins can change it. */
 export function TerminalLocation({
   terminal,
 }: {

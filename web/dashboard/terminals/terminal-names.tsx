@@ -11,7 +11,6 @@ import { useMerchant, useRead } from '../use-merchant.ts';
  */
 const MOST = 100;
 
-/** Returns the labels of the account's terminals, by id. */
 function useTerminalNames(): ReadonlyMap<string, string> {
   const { data } = useRead('GET /accounts/{account}/{mode}/terminals', { query: { limit: MOST } });
   return new Map(data?.data.map(({ id, label }) => [id, label]));

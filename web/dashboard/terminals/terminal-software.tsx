@@ -11,7 +11,6 @@ const RELEASES = {
   reader: String(import.meta.env.VITE_READER_RELEASE),
 };
 
-/** Shows the terminal's software, its version, and a note if it is outdated. */
 export function Software({ terminal }: { readonly terminal: DashboardTerminal }): ReactNode {
   const { platform, software_version: version } = terminal;
   return (

@@ -22,7 +22,6 @@ export interface TillAccessProps {
   readonly onClose: () => void;
 }
 
-/** Edits a member's PIN and, for owners, the member's rights at tills. */
 export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
   const { may } = useMerchant();
   return (

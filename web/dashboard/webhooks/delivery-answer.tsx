@@ -8,14 +8,12 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 
-/** Describes the receiver's response to one delivery in a few words. */
 export function answerWords({ response_status, error }: WebhookDelivery): string {
   if (response_status !== null)
     return t('dashboard.delivery_answer.http', { status: response_status });
   return error === null ? t('dashboard.delivery_answer.not_sent_yet') : named(error);
 }
 
-/** Shows the receiver's response. */
 export function DeliveryAnswer({ delivery }: { readonly delivery: WebhookDelivery }): ReactNode {
   const { status, response_body: body } = delivery;
   const tone = { pending: 'info', succeeded: 'good', failed: 'bad' } as const;

@@ -22,7 +22,6 @@ export interface EndpointDialogsProps {
   readonly onDeleted: () => void;
 }
 
-/** Dialogs for an admin's actions on an endpoint. */
 export function EndpointDialogs({ endpoint, onDeleted }: EndpointDialogsProps): ReactNode {
   const { call } = useMerchant();
   const [open, setOpen] = useState<'edit' | 'replay' | 'rotate' | 'delete' | null>(null);

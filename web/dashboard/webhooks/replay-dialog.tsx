@@ -18,7 +18,6 @@ export interface ReplayDialogProps {
   readonly onClose: () => void;
 }
 
-/** Resends every event of a range of days, after an outage of the receiver. */
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNode {
   const { call } = useMerchant();
   const timeZone = useTimeZone();

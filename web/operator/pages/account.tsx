@@ -113,7 +113,6 @@ function Facts({ account }: { readonly account: Account }): ReactNode {
   );
 }
 
-/** Sets the account's maximum share of the contract's hourly ceiling. */
 function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
   const [typed, setTyped] = useState(String(account.ceiling_share ?? ''));
@@ -191,7 +190,6 @@ function NameSwitch({
   );
 }
 
-/** Disables or enables an account. */
 function Switch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
   const path = { account: account.id };

@@ -37,7 +37,6 @@ const COLUMNS: readonly Column<Need>[] = [
   { name: 'Since', cell: ({ since }) => (since === null ? 'Now' : <Time at={since} />) },
 ];
 
-/** Lists everything that requires an operator's action, oldest first. */
 export function ActionRequired(): ReactNode {
   const networks = useNetworks();
   const reconciled = useReconciled();

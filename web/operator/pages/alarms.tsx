@@ -28,7 +28,6 @@ const COLUMNS: readonly Column<Alarm>[] = [
   { name: 'Change', cell: (alarm) => <Resolve alarm={alarm} /> },
 ];
 
-/** Lists the alarms that require a decision, newest first. */
 export function Alarms(): ReactNode {
   const filters = useFilters();
   const pages = usePages('GET /alarms', (before) => ({ query: { limit: PAGE, before } }), {

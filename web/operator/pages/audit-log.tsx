@@ -18,7 +18,6 @@ const COLUMNS: readonly Column<Entry>[] = auditColumns({
   objectLink: (id) => <span className="id">{id}</span>,
 });
 
-/** Shows the network's own audit log, or an account's. */
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const filter = { object: filters.get('object'), account: filters.get('account') };

@@ -69,7 +69,6 @@ function ProposalStatus({ proposal }: { readonly proposal: Proposal }): ReactNod
   return <Status tone="plain">{isTakenBack ? 'Retracted' : 'Rejected'}</Status>;
 }
 
-/** Shows the person who decided, and the reason. */
 function Decided({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { status, decided_by: by, decision_reason: why } = proposal;
   if (status === 'open') return null;

@@ -69,7 +69,6 @@ function Entries({
   );
 }
 
-/** Lists the contents of one queue, each item with a link to its payment or account. */
 export function Queue(): ReactNode {
   const filters = useFilters();
   const queue = (filters.get('queue') ?? 'refunds') as NonNullable<QueueQuery['queue']>;

@@ -15,7 +15,6 @@ type Request = ChainQueue & { readonly network: string };
 
 const WATCH_MS = 5_000;
 
-/** Returns the path of the page with a queue's contents. */
 function placeOf(queue: string): string {
   if (queue === 'business verifications') return '/operator/verification';
   return `/operator/queues/entries?${new URLSearchParams({ queue })}`;

@@ -40,7 +40,6 @@ const COLUMNS: readonly Column<Colleague>[] = [
   },
 ];
 
-/** Shows the user's own access, the colleagues, and the service's settings. */
 export function Settings(): ReactNode {
   const staff = useRead('GET /operators');
   const configuration = useRead('GET /configuration');

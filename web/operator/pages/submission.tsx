@@ -19,7 +19,6 @@ import { useOperator, useRead } from '../use-operator.ts';
 
 type Kyb = ReadSubmissionResponse;
 
-/** Shows the details that a business has declared, beside its documents. */
 export function SubmissionPage(): ReactNode {
   const { id = '' } = useParams();
   const query = useRead('GET /accounts/{account}/kyb', { path: { account: id } });

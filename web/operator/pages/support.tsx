@@ -64,7 +64,6 @@ const COLUMNS: readonly Column<Result>[] = [
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];
 
-/** Finds a payment by any detail that a caller can name. */
 export function Support(): ReactNode {
   const filters = useFilters();
   const text = filters.get('text') ?? '';

@@ -48,7 +48,6 @@ const NAMES: readonly Column<Renaming>[] = [
   { name: 'Since', cell: ({ created }) => <Time at={created} /> },
 ];
 
-/** Lists the businesses that wait for a decision, oldest first. */
 export function Verification(): ReactNode {
   const query = useRead('GET /kyb', undefined, { everyMs: WATCH_MS });
   const names = useRead('GET /name_requests', undefined, { everyMs: WATCH_MS });

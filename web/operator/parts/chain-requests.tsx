@@ -82,7 +82,6 @@ const COLUMNS: readonly Column<ChainRequest>[] = [
   { name: 'Transactions', cell: ({ attempts }) => <Attempts attempts={attempts} /> },
 ];
 
-/** Lists settlement jobs with their nonces and signed transactions. */
 export function ChainRequests({ rows }: { readonly rows: readonly ChainRequest[] }): ReactNode {
   if (rows.length === 0) return <p className="soft">There is no settlement job.</p>;
   return (

@@ -17,7 +17,6 @@ function Paused({ is }: { readonly is: boolean }): ReactNode {
 
 const hourly = ({ per_hour: most, used }: State['sales']) => `${usdc(used)} of ${usdc(most)}`;
 
-/** Shows the contract's current state on chain, and its announced changes. */
 export function ContractState({ contract }: { readonly contract: Contract }): ReactNode {
   const { network, former, state } = contract;
   const where = former ? `${network}, former contract` : network;

@@ -5,7 +5,6 @@ import { useOperator } from '../use-operator.ts';
 import { isOpen, type Proposal, proposalWords } from './proposal-words.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 
-/** Lets a colleague approve or decline a proposal, and the proposer withdraw it. */
 export function DecideProposal({ proposal }: { readonly proposal: Proposal }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

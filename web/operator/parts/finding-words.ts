@@ -6,7 +6,6 @@ export type FindingCode = ReadAnyPaymentResponse['findings'][number]['code'];
 interface Words {
   readonly tone: Tone;
   readonly title: string;
-  /** The explanation that the operator gives the caller. */
   readonly say: string;
   /** The operator's next step. */
   readonly todo?: string;

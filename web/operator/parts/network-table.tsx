@@ -44,7 +44,6 @@ const COLUMNS: readonly Column<Network>[] = [
   },
 ];
 
-/** Shows the health of each network, from its nodes and tables. */
 export function NetworkTable({ networks }: { readonly networks: readonly Network[] }): ReactNode {
   return (
     <section className="stack">

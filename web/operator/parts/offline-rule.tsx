@@ -19,7 +19,6 @@ type Network = Rule['network'];
 
 const NETWORKS: readonly Network[] = ['testnet', 'mainnet'];
 
-/** Allows, caps or forbids offline sales on each network. */
 export function OfflineRules(): ReactNode {
   return (
     <>

@@ -28,7 +28,6 @@ function Said({ finding: { code, since, about } }: { readonly finding: Finding }
   );
 }
 
-/** Shows the payment's state, the reason for it, and possible actions. */
 export function Findings({ findings }: { readonly findings: readonly Finding[] }): ReactNode {
   const { href } = fromRoot('docs/operate#a-payment-that-hangs');
   return (

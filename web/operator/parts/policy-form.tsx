@@ -26,7 +26,6 @@ interface FieldOf {
   readonly show: (value: number) => string;
   /** Parses the typed value. @returns `null` if it is invalid. */
   readonly read: (typed: string) => number | null;
-  /** The hint for an invalid value. */
   readonly wrong: string;
   readonly isSum?: boolean;
 }

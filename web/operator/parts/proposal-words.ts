@@ -7,7 +7,6 @@ function rate(value: unknown): string {
   return typeof value === 'number' ? percent(value) : '?';
 }
 
-/** Describes a proposal's effect. */
 export function proposalWords({ kind, subject, payload }: Proposal): string {
   switch (kind) {
     case 'block_payer':

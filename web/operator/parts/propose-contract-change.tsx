@@ -63,7 +63,6 @@ export interface ContractDialogProps {
   readonly onClose: () => void;
 }
 
-/** Creates a proposal for a colleague to approve. */
 export function ContractDialog({ wish, onClose }: ContractDialogProps): ReactNode {
   const { call } = useOperator();
   const [network, setNetwork] = useState<'testnet' | 'mainnet'>('testnet');

@@ -18,7 +18,6 @@ export interface ReasonDialogProps<Value> extends Omit<FormDialogProps, 'sending
   readonly said: string | ((value: Value) => string);
 }
 
-/** Asks staff for the reason of a change, for the audit log. */
 export function ReasonDialog<Value>(props: ReasonDialogProps<Value>): ReactNode {
   const { hint, needsReason = true, request, said, children, ...form } = props;
   const [reason, setReason] = useState('');

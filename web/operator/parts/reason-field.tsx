@@ -10,7 +10,6 @@ export interface ReasonFieldProps {
   readonly sending: Sending;
 }
 
-/** The field for the reason of a change. */
 export function ReasonField({ value, onText, hint, sending }: ReasonFieldProps): ReactNode {
   return (
     <TextField

@@ -17,7 +17,6 @@ function useRecoveries() {
   return useRead('GET /recoveries', undefined, { everyMs: WATCH_MS });
 }
 
-/** Shows on every page that a recovery blocks a network's payments. */
 export function RecoveryStrip(): ReactNode {
   const running = useRecoveries().data?.data.filter(({ status }) => status === 'recovering') ?? [];
   return running.map((recovery) => (
@@ -106,7 +105,6 @@ const COLUMNS: readonly Column<Recovery>[] = [
   },
 ];
 
-/** Lists the recoveries after the database was replaced, with their progress on each chain. */
 export function Recoveries(): ReactNode {
   const query = useRecoveries();
   return (

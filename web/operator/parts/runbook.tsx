@@ -12,7 +12,6 @@ async function readGuide(): Promise<string> {
   return answer.text();
 }
 
-/** Shows an alarm's meaning and remedy, with a link to the whole runbook. */
 export function Runbook({ kind }: { readonly kind: string }): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const { href } = fromRoot(`${GUIDE}#${kind}`);

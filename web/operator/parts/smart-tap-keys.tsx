@@ -34,7 +34,6 @@ const COLUMNS: readonly Column<CollectorKey>[] = [
   { name: 'Change', cell: (key) => <KeyActions collectorKey={key} /> },
 ];
 
-/** Shows the keys that readers use to prove to Google Wallet that they belong to this network. */
 export function SmartTapKeys(): ReactNode {
   const { mayChange } = useOperator();
   const keys = useRead('GET /smart_tap/keys');
@@ -137,7 +136,6 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   );
 }
 
-/** Offers the actions that this key's status allows. */
 function KeyActions({ collectorKey }: { readonly collectorKey: CollectorKey }): ReactNode {
   const { call, mayChange } = useOperator();
   const [request, setRequest] = useState<'use' | 'end' | 'show' | null>(null);

@@ -8,7 +8,6 @@ import { useOperator } from '../use-operator.ts';
 
 type Verified = VerifyAuditLogResponse;
 
-/** The progress of a verification. */
 type State =
   | { readonly is: 'idle' }
   | { readonly is: 'reading'; readonly to: number }
@@ -31,7 +30,6 @@ function useVerification(account: string | undefined) {
   return { state, verify };
 }
 
-/** Recomputes the log's hash chain from its first entry and shows the result. */
 export function VerifyLog({ account }: { readonly account: string | undefined }): ReactNode {
   const { state, verify } = useVerification(account);
   return (

@@ -4,7 +4,6 @@ import type { Thing } from './virtual-nfc-field.ts';
 export const NAMES = ['phone', 'card', 'pin', 'tag', 'bank'] as const;
 export type Name = (typeof NAMES)[number];
 
-/** The data behind the items on the counter. */
 export interface Counter {
   /** The credential that the simulated phone presents. */
   readonly pass: string;

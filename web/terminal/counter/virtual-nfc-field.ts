@@ -2,7 +2,6 @@ import { contentOf, type NdefRecord, recordsOf } from '../../data/ndef.ts';
 import { t } from '../../ui/text/t.ts';
 import type { NdefReader, ReadRecord } from '../reader/read-nfc.ts';
 
-/** An item for the virtual reader, as its antenna sees it. */
 export interface Thing {
   /** Returns the item's NDEF message, or `null` for a card without one, such as a bank card. */
   message(): Uint8Array | null;
@@ -14,7 +13,6 @@ export interface Thing {
   leave?(): void;
 }
 
-/** Converts a record to the form in which Web NFC delivers it. */
 function readRecord(record: NdefRecord): ReadRecord {
   const content = contentOf(record);
   if (content === null) return { recordType: 'unknown', data: viewOf(record.payload) };

@@ -38,7 +38,6 @@ export function bounceWords(reason: string): string {
   return t(REASONS[reason] ?? 'till.offline_sale.reason.other');
 }
 
-/** The color and text of a sale's status. */
 export function stateLook({ state }: HeldSale) {
   const tones = {
     waits: 'warn',

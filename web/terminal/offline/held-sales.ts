@@ -104,7 +104,7 @@ function stateAfter(sale: HeldSale, told: Forwarded): SaleState {
   return { is: 'bounced', id, reason: reason ?? '', isSeen };
 }
 
-/** Changes the state of a sale. A final sale no longer needs its signature. */
+/** A final sale no longer needs its signature. */
 export function inState(sale: HeldSale, state: SaleState): HeldSale {
   const changed: HeldSale = { ...sale, state };
   return isFinal(changed) ? { ...changed, signature: null } : changed;

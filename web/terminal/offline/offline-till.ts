@@ -46,7 +46,6 @@ import {
   validBeforeOf,
 } from './till-offline-limits.ts';
 
-/** The data from the service that this till stores for offline use. */
 interface KeptTerms {
   readonly terminal: string;
   readonly merchantName: string;
@@ -387,7 +386,6 @@ export class OfflineTill {
     return slipOf(sale);
   }
 
-  /** Records that a cashier has seen the bounced sales. */
   async see(): Promise<void> {
     const seen = this.#view.sales.flatMap((sale) =>
       sale.state.is === 'bounced' && !sale.state.isSeen

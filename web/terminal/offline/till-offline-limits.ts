@@ -7,7 +7,6 @@ import type { HeldSale } from './held-sales.ts';
 export type OfflineLimits = NonNullable<Device['offline']>;
 export type OfflineTerms = NonNullable<Device['offline_terms']>;
 
-/** The facts on which an offline sale depends. */
 export interface Standing {
   readonly limits: OfflineLimits;
   /** `null` if the service has never sent them. */

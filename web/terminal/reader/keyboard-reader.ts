@@ -40,10 +40,7 @@ export interface KeyboardReader {
 /** Loads the layouts at the first key. With their checksum they are too large for a first load. */
 const loadLayouts = () => import('./keyboard-layout.ts');
 
-/**
- * Decodes the typed text. If the layouts cannot be loaded, uses the letters as typed; the service
- * checks them.
- */
+/** If the layouts cannot be loaded, uses the letters as typed; the service checks them. */
 async function decode(typed: Typed): Promise<{ readonly text: string; readonly read: Read }> {
   try {
     return (await loadLayouts()).readTyped(typed);

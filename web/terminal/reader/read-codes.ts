@@ -5,7 +5,6 @@
  */
 export type CameraProblem = 'refused' | 'no_decoder' | 'stopped' | 'muted';
 
-/** The part of the Barcode Detection API that the till uses. */
 export interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;
 }

@@ -7,7 +7,6 @@ const ROTATING = /^pass_[0-9A-Za-z]{1,64}\.\d{8}$/;
 /** A code of the wallet app: printable, without spaces, and too long to be anything else. */
 const CODE = /^[\x21-\x7e]{16,512}$/;
 
-/** An item that was held to the till or shown to its camera. */
 export type Read =
   | { readonly is: 'pass'; readonly credential: Credential }
   /** A card with a chip that signs payments itself. */

@@ -60,8 +60,8 @@ function newCode(): string {
 }
 
 /**
- * Adds a reader. From the next load on, the page's CSP allows connections to the program. Until
- * then the page shows the code.
+ * From the next load on, the page's CSP allows connections to the program. Until then the page
+ * shows the code.
  */
 export function addUsbReader(port = USB_PORT): UsbReader {
   const usb: UsbReader = { port, code: newCode(), token: null };

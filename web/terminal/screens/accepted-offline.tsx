@@ -16,7 +16,6 @@ import type { TillContext } from './till-context.ts';
 import { usePrinterJob } from './use-printer-job.tsx';
 import './ask-wallet-to-sign.css';
 
-/** Returns the slip as lines that fit the paper. */
 function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFor): string {
   const fact = (name: string, value: string) =>
     `${name}${' '.repeat(Math.max(1, width - cellsOf(name) - cellsOf(value)))}${value}`;

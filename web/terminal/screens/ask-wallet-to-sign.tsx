@@ -21,7 +21,6 @@ import { ChipState, HoldCard } from './wait-for-tap.tsx';
 
 type AskingProps = TillContext & { readonly phase: Asking };
 
-/** Accepts the wallet's answer: typed, pasted, or scanned. */
 function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise<void> }) {
   const [text, setText] = useState('');
   const [busy, setBusy] = useState(false);
@@ -76,7 +75,6 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (text: string) => Promise
   );
 }
 
-/** Shows the sum and the code that the customer's wallet scans. */
 function Request({
   request,
   text,
@@ -105,7 +103,6 @@ function Request({
   );
 }
 
-/** Shows the request, and waits for the signature of the customer's card or wallet. */
 export function AskingScreen(props: AskingProps): ReactNode {
   const { phase, runner, offline, readers } = props;
   const { request } = phase;

@@ -34,7 +34,6 @@ function useDiscount(stored: number, currency: string | null) {
 
 type Discount = ReturnType<typeof useDiscount>;
 
-/** Returns the discount, or `null` if the typed text is invalid. */
 function takenOff({ sum }: Discount, most: bigint): number | null {
   if (sum.is === 'empty') return 0;
   return sum.is === 'sum' && sum.units <= most ? Number(sum.units) : null;
@@ -83,7 +82,6 @@ export interface LineDialogProps {
   readonly onChange: (change: Pick<CartLine, 'quantity' | 'discount'> | null) => void;
 }
 
-/** Edits a line's quantity and discount. */
 export function LineDialog({ line, currency, onClose, onChange }: LineDialogProps): ReactNode {
   const [typed, setTyped] = useState(quantityText(line.quantity));
   const quantity = readQuantity(typed);
@@ -124,7 +122,6 @@ export interface DiscountDialogProps {
   readonly onCart: (cart: Cart) => void;
 }
 
-/** Edits the discount on the whole sale. */
 export function DiscountDialog({ cart, onClose, onCart }: DiscountDialogProps): ReactNode {
   const { currency } = cart;
   const most = linesTotal(cart);

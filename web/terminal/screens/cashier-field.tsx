@@ -3,7 +3,6 @@ import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { TillContext } from './till-context.ts';
 
-/** The longest name that the service accepts. */
 const LONGEST = 40;
 
 /** Lets the cashier enter a name for the next payments. Payments in progress keep theirs. */

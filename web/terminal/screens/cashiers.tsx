@@ -86,7 +86,6 @@ function HandOver({
   );
 }
 
-/** Fills the screen, if the browser can. */
 export function FullScreenButton(): ReactNode {
   if (!hasFullScreen()) return null;
   return (
@@ -96,7 +95,6 @@ export function FullScreenButton(): ReactNode {
   );
 }
 
-/** Shows the signed-in cashier, with buttons to hand over and to fill the screen. */
 export function WhoIsIn(context: TillContext): ReactNode {
   const { person } = context.settings;
   const [isHandingOver, setIsHandingOver] = useState(false);

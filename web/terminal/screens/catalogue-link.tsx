@@ -4,7 +4,6 @@ import { t } from '../../ui/text/t.ts';
 import type { Cart } from '../cart.ts';
 import { goTo } from '../page-path.ts';
 
-/** Links to the catalog, and shows the number of lines in the cart. */
 export function CatalogueLink({ cart }: { readonly cart: Cart | null }): ReactNode {
   const count = cart?.lines.length ?? 0;
   return (

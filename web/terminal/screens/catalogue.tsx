@@ -42,7 +42,6 @@ function NoItems(): ReactNode {
   );
 }
 
-/** Shows the shop's items as buttons, above the cart. */
 export function CatalogueScreen(context: TillContext): ReactNode {
   const { api, view, runner } = context;
   const { value: loaded, failed, reload } = useLoaded(api.catalogue, view.reached);

@@ -3,7 +3,6 @@ import { buttonClass } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo } from '../page-path.ts';
 
-/** Links to the search, which finds a sale from any of the shop's tills by its receipt. */
 export function FindLink(): ReactNode {
   return (
     <a

@@ -101,7 +101,6 @@ function PaidField(props: PaidFieldProps): ReactNode {
   );
 }
 
-/** The form for the customer's receipt, typed or scanned. */
 function FindForm({
   receipt,
   shop,
@@ -161,7 +160,6 @@ function FindForm({
   );
 }
 
-/** Finds a sale of any of the shop's tills by the customer's receipt or order. */
 export function FindScreen(context: TillContext & { readonly receipt: string | null }): ReactNode {
   const { receipt } = context;
   const { found, busy, look } = useSale(context);

@@ -97,7 +97,6 @@ interface MoreProps extends TillContext {
   readonly currency: string | null;
 }
 
-/** Shows the other actions of an idle till. */
 function More({ view, runner, total, currency }: MoreProps): ReactNode {
   const [splitting, setSplitting] = useState(false);
   return (
@@ -138,7 +137,6 @@ function NewCurrency(): ReactNode {
   );
 }
 
-/** The idle till: mainly a keypad. */
 export function KeypadScreen(context: TillContext): ReactNode {
   const { view, runner } = context;
   const field = useRef<HTMLFormElement>(null);

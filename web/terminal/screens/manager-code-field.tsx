@@ -5,7 +5,6 @@ import { t } from '../../ui/text/t.ts';
 /** The length of a code without its hyphen. */
 export const MANAGER_CODE_LENGTH = 8;
 
-/** Asks for the code with which a manager allows one refund or discount. */
 export function ManagerCodeField({
   code,
   onCode,

@@ -50,7 +50,6 @@ function StorageNotice(): ReactNode {
   );
 }
 
-/** Shows on every screen how many sales wait, and which have bounced. */
 export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   const { sales, refusal, hasStorage } = offline.view;
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);

@@ -49,7 +49,6 @@ export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): R
   );
 }
 
-/** Lists the sales that this till accepted offline within the last week, newest first. */
 export function OfflineSales({ offline }: TillContext): ReactNode {
   const { view, till: offlineTill } = offline;
   const { sales } = view;

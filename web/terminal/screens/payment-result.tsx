@@ -120,9 +120,6 @@ export function CheckingScreen({
   );
 }
 
-/**
- * Shows the amounts on the receipt, from the sale to the amount that left the customer's wallet.
- */
 function ResultFacts({
   intent,
   payment,

@@ -25,7 +25,6 @@ function problemOf(answer: Awaited<ReturnType<ShiftApi['start']>>): string | nul
   return code === 'rate_limit_exceeded' ? t('till.person.blocked') : refusalText(answer.error);
 }
 
-/** Asks which cashier signs in, and for the PIN, which the service checks. */
 export function PersonForm(props: PersonFormProps): ReactNode {
   const { api, people, button, onIn } = props;
   const [id, setId] = useState(people[0]?.id ?? '');

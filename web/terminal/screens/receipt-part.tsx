@@ -91,7 +91,6 @@ function PrintButton({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-/** Offers the customer's receipt as a QR code, on paper or by email. */
 function ReceiptDialog({
   api,
   payment,

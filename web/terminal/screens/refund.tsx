@@ -199,7 +199,6 @@ export interface RefundPartProps extends TillContext {
   readonly onDone: () => void;
 }
 
-/** Shows a pending refund, the last refund's result, and the button that opens the refund form. */
 export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);

@@ -47,7 +47,6 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
   );
 }
 
-/** Shows one payment: its details, its receipt and its refund. */
 export function PaymentPage({
   payment,
   reload,

@@ -53,7 +53,7 @@ function openDisplay(language: string | null): void {
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
 }
 
-/** Shows the settings. A signed-in cashier must enter the PIN first. */
+/** A signed-in cashier must enter the PIN first. */
 export function SettingsScreen(context: TillContext): ReactNode {
   const { person } = context.settings;
   const [isOpen, setIsOpen] = useState(person === null);

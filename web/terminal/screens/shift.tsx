@@ -105,7 +105,6 @@ function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'cha
   return { settings, change };
 }
 
-/** Sends this till's receipts to the fiscal signer, if the account lets tills do that. */
 function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' | 'device'>): void {
   const signs = device?.signs_receipts;
   useEffect(() => {

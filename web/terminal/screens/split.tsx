@@ -20,7 +20,6 @@ export interface SplitDialogProps {
   readonly onSplit: (split: Split) => void;
 }
 
-/** Splits a bill into equal parts, or part by part with an amount for each person. */
 export function SplitDialog({ total, currency, onClose, onSplit }: SplitDialogProps): ReactNode {
   const [count, setCount] = useState(2);
   const parts = equalParts(total, count, currency);
@@ -49,7 +48,6 @@ export function SplitDialog({ total, currency, onClose, onSplit }: SplitDialogPr
   );
 }
 
-/** Shows the part of a split bill to charge next, and the rest. */
 export function SplitBanner({ view, runner }: TillContext): ReactNode {
   const { split } = view.till;
   if (split === null) return null;

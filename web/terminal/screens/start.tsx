@@ -19,7 +19,7 @@ async function askForPermissions(): Promise<void> {
   await askForCamera();
 }
 
-/** Starts a shift. Asks for a cashier and a PIN if the account has cashiers with PINs. */
+/** Asks for a cashier and a PIN if the account has cashiers with PINs. */
 export function StartScreen(context: TillContext): ReactNode {
   const { settings, device } = context;
   const api = useShiftApi();

@@ -6,7 +6,6 @@ import type { TillRunner, TillView } from '../till-runner.ts';
 import type { Settings } from '../till-storage.ts';
 import type { ChipPrompt } from './chip-prompts.tsx';
 
-/** The context of every screen of a paired till. */
 export interface TillContext {
   readonly api: DeviceApi;
   readonly runner: TillRunner;
@@ -19,14 +18,12 @@ export interface TillContext {
   readonly change: (part: Partial<Settings>) => void;
 }
 
-/** Offline sales of a till. */
 export interface OfflineSelling {
   readonly view: OfflineView;
   /** Resolves to `null` if this till makes no offline sales. */
   readonly till: () => Promise<OfflineTill | null>;
 }
 
-/** The readers of a paired till, and the state of a signing chip. */
 export interface Readers {
   /** Called with the result of a reader, the camera or the menu of test passes. */
   readonly onRead: (read: Read) => void;

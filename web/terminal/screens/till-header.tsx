@@ -50,7 +50,6 @@ export interface BarProps extends TillContext {
   readonly onPairAgain: () => void;
 }
 
-/** Shows the till's header: merchant and terminal, connection, and links to the other pages. */
 export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;

@@ -18,7 +18,6 @@ import { NotLoaded, useLoaded } from './use-loaded.tsx';
 
 type Figures = Totals['total'];
 
-/** Shows the sums of sales that were priced in the shop's currency, in that currency. */
 function PricedSums({ figures }: { readonly figures: Figures }): ReactNode {
   return figures.presentment.map(({ currency, sales, tips, refunded }) => {
     const price = (units: number) => <Money units={BigInt(units)} currency={currency} />;
@@ -61,7 +60,6 @@ function UnitSum(sum: { readonly units: number; readonly currency: string | null
   return <Money units={BigInt(sum.units)} currency={sum.currency} />;
 }
 
-/** Shows taxes by rate, discounts and payouts, if there are any. */
 function Ending({ taxes, discounts, payouts }: Totals): ReactNode {
   if (taxes.length === 0 && discounts.length === 0 && payouts.count === 0) return null;
   return (
@@ -105,9 +103,6 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   ));
 }
 
-/**
- * Shows the totals to compare with the cash drawer at the end of the shift, laid out for printing.
- */
 export function TotalsScreen(context: TillContext): ReactNode {
   const { api, device, settings, view } = context;
   const since = settings.shiftSince ?? '';

@@ -33,7 +33,6 @@ function stateWords(state: UsbState): string {
   }
 }
 
-/** Settings for a USB reader, which a program on this computer drives. */
 export function UsbReaderCard({ state }: { readonly state: UsbState }): ReactNode {
   const usb = keptUsbReader();
   return (

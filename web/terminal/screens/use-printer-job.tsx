@@ -3,7 +3,6 @@ import { Notice } from '../../ui/notice.tsx';
 
 type Job = () => Promise<void>;
 
-/** A job of the printer or drawer. */
 interface PrinterJob {
   readonly busy: boolean;
   readonly run: (job: Job) => Promise<void>;

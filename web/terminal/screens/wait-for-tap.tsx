@@ -31,7 +31,6 @@ type Passes = TestPasses['passes'];
 /** Delay before the test passes are requested again after a connection failure. */
 const PASSES_AGAIN_MS = 1_000;
 
-/** Loads the sandbox's test passes. */
 function useTestPasses({ api, device }: TillContext): Passes {
   const [passes, setPasses] = useState<Passes>([]);
   const isTest = device?.livemode === false;
@@ -204,7 +203,6 @@ function Remark({ phase: { remark } }: WaitingProps): ReactNode {
   );
 }
 
-/** Shows the amount, the time left, and every way to present a pass. */
 export function WaitingScreen(props: WaitingProps): ReactNode {
   const { phase, runner, settings, readers, device } = props;
   const { onRead, unread } = readers;

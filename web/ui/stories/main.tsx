@@ -77,7 +77,6 @@ function Buttons(): ReactNode {
 /** Duration of this story's action, shorter than a double click. */
 const QUICK_MS = 20;
 
-/** Counts how often its action was carried out. */
 function QuickAction(): ReactNode {
   const [busy, setBusy] = useState(false);
   const [count, setCount] = useState(0);

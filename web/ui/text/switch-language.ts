@@ -15,7 +15,6 @@ export function switchLanguage(language: string): void {
   location.reload();
 }
 
-/** Returns the languages that the service offers on this page. */
 export function offeredLanguages(): readonly TextLanguage[] {
   const meta = document.querySelector<HTMLMetaElement>('meta[name=languages]');
   return (meta?.content ?? '').split(' ') as TextLanguage[];

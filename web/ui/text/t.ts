@@ -17,7 +17,6 @@ declare global {
   var TEXTS: Texts;
 }
 
-/** Returns the language of this page's texts. */
 export function textLanguage(): string {
   return TEXTS.language;
 }
@@ -63,7 +62,6 @@ export function t(key: TextKey, values: TextValues = {}): string {
 
 let more: Promise<void> | null = null;
 
-/** Loads the texts of the parts that load later. */
 export function loadMoreTexts(): Promise<void> {
   const address = TEXTS.more;
   if (address === null) return Promise.resolve();

@@ -31,7 +31,6 @@ const FIELDS: readonly (readonly [TermField, TextKey])[] = [
   ['total', 'wallet.allow.total'],
 ];
 
-/** Describes the agreement in a sentence with the typed values. */
 function inWords({ terms, total }: ReadTerms): string {
   const until = formatTime(new Date(terms.expiresAt * 1000).toISOString(), 'day');
   const each = formatUsdc(terms.perPayment);

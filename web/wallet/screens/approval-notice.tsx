@@ -3,7 +3,6 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import type { Approval } from '../approval-machine.ts';
 
-/** Shows the state of an approval in progress, or the reason why it failed. */
 export function ApprovalNotice({ flow }: { readonly flow: Approval }): ReactNode {
   if (flow.at === 'editing' && flow.problem !== null) {
     return (

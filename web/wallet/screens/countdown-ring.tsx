@@ -9,7 +9,6 @@ const TICK_MS = 250;
 /** Circumference of a circle with radius 20. */
 const AROUND = 2 * Math.PI * 20;
 
-/** Shows a ring that empties, with the remaining seconds inside. */
 export function CountdownRing({
   left,
   wholeMs = MINUTE_MS,

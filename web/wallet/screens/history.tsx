@@ -11,7 +11,6 @@ import { Time } from '../../ui/time.tsx';
 import { usePayments } from '../wallet-reads.ts';
 import { PagedList } from './paged-list.tsx';
 
-/** Shows the amount that left the wallet, and its parts. */
 function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const { acquirer, protocol, cashback } = payment.fees;
   const fees = BigInt(acquirer + protocol - cashback);
@@ -55,7 +54,6 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
   );
 }
 
-/** Shows one payment: its recipient, the amount that left the wallet, and its proof. */
 export function PaymentRow({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const receipt = receiptPath(payment.receipt_url);
   return (

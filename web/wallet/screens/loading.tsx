@@ -21,7 +21,6 @@ export function Problem({ of }: { readonly of: unknown }): ReactNode {
   );
 }
 
-/** A button that loads the next page of a list; nothing on the last page. */
 export function More<T>({ pages }: { readonly pages: Pages<T> }): ReactNode {
   if (!pages.hasNextPage) return null;
   return (

@@ -71,7 +71,6 @@ function toneOf({ id, status }: Pass): string {
   return String([...id].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % TONES);
 }
 
-/** Shows a pass as a card with its color, its name and the last four characters of its id. */
 function PassFace({ pass, name }: { readonly pass: Pass; readonly name: string }): ReactNode {
   return (
     <div className={`pass-face pass-tone-${toneOf(pass)}`}>

@@ -92,7 +92,6 @@ interface FormProps {
   readonly onSigned: (signed: Signed) => void;
 }
 
-/** Holds the typed or scanned request, and signs the payment. */
 function useRequest({ vault, network, onSigned }: FormProps) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<RequestProblem | null>(null);

@@ -6,7 +6,6 @@ import { Qr } from '../../ui/qr.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useHere } from '../wallet-context.tsx';
 
-/** Shows the wallet's address, for a person who sends USDC to it. */
 export function ReceiveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { vault, network } = useHere();
   return (

@@ -19,7 +19,6 @@ import { useHere } from '../wallet-context.tsx';
 import { keep, useKept } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 
-/** Loads the service's support for Web Push, and this session's subscription. */
 function usePush() {
   const { api, network } = useHere();
   const push = useQuery({

@@ -41,7 +41,6 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-/** Asks for recipient and amount. */
 function SendForm(props: FormProps): ReactNode {
   const { wallet, draft, onDraft, problem, onPlanned, onClose } = props;
   const here = useHere();
@@ -208,9 +207,6 @@ export interface SendSheetProps {
   readonly onClose: () => void;
 }
 
-/**
- * Sends USDC out of the wallet in three steps: recipient and amount, review with the fee, result.
- */
 export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
   const { network, refresh } = useHere();
   const sending = useKept('sending')[network];

@@ -11,7 +11,6 @@ export interface Change {
   change<T>(send: () => Promise<Answer<T>>): Promise<T | null>;
 }
 
-/** Holds the state of a change at the service, with the error message if it fails. */
 export function useChange(): Change {
   const { refresh } = useHere();
   const [busy, setBusy] = useState(false);

@@ -5,7 +5,6 @@ import type { Account } from '../private-key-account.ts';
 import { problemOf } from '../problem-words.ts';
 import { openerOf } from './unlock-method.tsx';
 
-/** The state of a form that unlocks the wallet for an action, with its error messages. */
 export interface Unlocking {
   readonly password: string;
   readonly setPassword: (password: string) => void;
