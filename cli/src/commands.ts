@@ -76,7 +76,6 @@ export function addPlayCommands(program: Command, run: Run): void {
     .action(({ advance }) => run((settings) => clock(settings, advance)));
 }
 
-/** Adds the commands for events and other objects. */
 export function addEventCommands(program: Command, run: Run): void {
   program
     .command('listen')
@@ -127,7 +126,6 @@ export function addEventCommands(program: Command, run: Run): void {
     .action((options) => run((settings) => replay(settings, options)));
 }
 
-/** Adds the commands that work with every resource. */
 export function addResourceCommands(program: Command, run: Run): void {
   program
     .command('list')
@@ -188,7 +186,6 @@ export function addCheckCommands(program: Command, run: Run, end: (code: number)
     );
 }
 
-/** Adds the command that serves tools to AI agents. */
 export function addAgentCommand(program: Command, run: Run): void {
   program
     .command('mcp')

@@ -5,7 +5,6 @@ const SHELLS: Readonly<Record<string, (program: Command) => string>> = {
   ...{ bash, zsh, fish, powershell },
 };
 
-/** Returns the completion script for a shell to source. */
 export function completion(program: Command, shell: string): string {
   const write = SHELLS[shell];
   if (write === undefined) throw new WrongUse(`Supported shells: bash, zsh, fish and powershell.`);

@@ -36,7 +36,6 @@ async function check(login: Login): Promise<void> {
   });
 }
 
-/** Stores a network's URL with a key for it, after checking that they work. */
 export async function login(options: GlobalOptions): Promise<void> {
   const out = createOutput(options.json === true);
   const file = loginFile(options);

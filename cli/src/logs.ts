@@ -27,8 +27,8 @@ interface LoggedRequest {
 const LOOK_EVERY_MS = 1_000;
 
 /**
- * Lists API requests. An API key gives access to the requests of servers; a signed-in user also
- * sees those of people and tills.
+ * An API key gives access to the requests of servers; a signed-in user also sees those of people
+ * and tills.
  */
 export async function logs(settings: Settings, options: LogsOptions): Promise<number> {
   const fits = filterOf(options);

@@ -87,7 +87,6 @@ function createProgram(end: (code: number) => void): Command {
   return program;
 }
 
-/** Runs the command. @returns the exit code. */
 export async function main(argv: readonly string[]): Promise<number> {
   let code = DONE;
   const program = createProgram((ended) => {

@@ -6,7 +6,6 @@ import { send } from './resources.ts';
 import { demoOf, type Settings, someTerminal } from './settings.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** A request of a fixture. */
 interface Step {
   /** The step's name. Later steps refer to its response as `${name:field}`. */
   readonly name: string;

@@ -7,7 +7,6 @@ import { createOutput, type Output } from './output.ts';
 import { readOwnJson } from './owner-only-file.ts';
 import { WrongUse } from './wrong-use.ts';
 
-/** Options of every command. */
 export interface GlobalOptions {
   readonly json?: boolean;
   readonly apiKey?: string;
@@ -211,7 +210,6 @@ function nearestPlace(options: GlobalOptions): Place {
   return sandboxPlace(near, input);
 }
 
-/** Returns the sandbox that issued this key. */
 function sandboxOf(sandbox: Sandbox | null, apiKey: string): Sandbox | null {
   const keys = [sandbox?.test.secret_key, sandbox?.live.secret_key];
   return keys.includes(apiKey) ? sandbox : null;
@@ -226,7 +224,6 @@ export function readSettings(options: GlobalOptions): Settings {
   return { ...target, tapline, out: createOutput(options.json === true) };
 }
 
-/** Returns the demo data for the mode of the key. */
 export function demoOf({ sandbox, apiKey }: Place): SandboxMode | null {
   return sandbox?.[apiKey.startsWith('tlsk_live') ? 'live' : 'test'] ?? null;
 }

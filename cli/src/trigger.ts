@@ -106,7 +106,7 @@ const FLOWS: Readonly<Record<string, (settings: Scene) => Promise<Made | null>>>
   'refund.succeeded': refund,
 };
 
-/** Causes an event. If no test helper can cause it, sends a sample event. */
+/** If no test helper can cause it, sends a sample event. */
 export async function trigger(
   given: Settings,
   type: string,

@@ -11,7 +11,6 @@ export interface VerifyOptions {
   readonly tolerance: string;
 }
 
-/** Verifies the signature of a stored message. */
 export async function verifyMessage(
   options: VerifyOptions,
   globals: GlobalOptions,

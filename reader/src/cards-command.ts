@@ -23,7 +23,6 @@ export interface WritingCards {
 /** Longer than any settings, so that a file piped in by mistake is cut off. */
 const LONGEST_INPUT = 4096;
 
-/** Writes the pass to the first blank card held to the reader. @returns the exit code. */
 export async function writeCards({ socket, input, say, end }: WritingCards): Promise<number> {
   say(
     { status: 'settings' },

@@ -8,7 +8,6 @@ import { within } from './time-limit.ts';
 
 /** The part of the device API (`/api/device/v1`) that a reader without a screen needs. */
 
-/** The intent's fields that decide the next step. */
 export interface Intent {
   readonly id: string;
   readonly amount: number;

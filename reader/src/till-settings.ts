@@ -69,7 +69,6 @@ export async function readTill(file: string): Promise<Till | null> {
   return text === null ? null : parse<Till>(file, text);
 }
 
-/** Returns the file for a cash register's state, next to the pairing: `reader.zvt.json`. */
 export function registerFile(file: string): string {
   return `${file.replace(/\.json$/, '')}.zvt.json`;
 }

@@ -1,6 +1,5 @@
 import { type Address, concat, type Hex, numberToHex, type PublicClient, size } from 'viem';
 
-/** A call of a simulation. */
 export interface ProgramCall {
   readonly to: Address;
   readonly data: Hex;

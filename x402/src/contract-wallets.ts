@@ -208,7 +208,7 @@ function refused(reason: string): Deployed {
 }
 
 export interface Allowance {
-  /** Counts a deployment. Returns false if it would exceed a limit. */
+  /** Returns false if it would exceed a limit. */
   take(wallet: Address): boolean;
 }
 

@@ -83,7 +83,6 @@ export interface CallOptions {
   readonly key?: string | undefined;
 }
 
-/** Accepts payments of x402 clients for one merchant. */
 export interface Facilitator {
   readonly bridge: string;
   /** For example `eip155:<chain id>`. */

@@ -24,7 +24,6 @@ const SEARCHED_BLOCKS = 9_000n;
  */
 const MOST_RANGES = 40;
 
-/** The fields that identify an authorization in the token contract. */
 export type Named = Pick<Authorization, 'from' | 'nonce'>;
 /** The fields that the token's transfer must have. */
 export type Expected = Named & Pick<Authorization, 'to' | 'value'>;

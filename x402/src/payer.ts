@@ -5,7 +5,6 @@ import type { PrivateKeyAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { FeeRates } from './price-after-fees.ts';
 
-/** The bridge wallet as a payer of the payer API, which signs in with its key. */
 export interface Payer {
   wallet(): Promise<Wallet>;
   /** Creates a token that pays `account` exactly `amount`, once. */

@@ -9,7 +9,6 @@ import type { Requirements } from './payment-requirements.ts';
 import type { FeeRates } from './price-after-fees.ts';
 import type { Token } from './transfer-usdc.ts';
 
-/** The merchant and its terminal. */
 export interface Seller {
   readonly merchant: Tapline;
   readonly account: string;
@@ -35,7 +34,6 @@ export interface Sale {
   readonly price: number;
 }
 
-/** The fields that identify a sale. */
 export type Identity = Pick<Sale, 'authorization' | 'identifier'>;
 
 /** The payment intent of a sale. It is found again by the sale's signature or identifier. */

@@ -38,7 +38,6 @@ type Outcome =
       readonly isEarlier?: true;
     };
 
-/** A settlement of this process. */
 interface Ran {
   readonly outcome: Outcome;
   /** True if the call may tell its caller that the sale is paid, which happens once. */

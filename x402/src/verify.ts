@@ -15,7 +15,6 @@ const LEAST_SECONDS_LEFT = 6;
 /** The same if the wallet must be deployed before the transfer. Longer than a settlement waits. */
 const LEAST_SECONDS_TO_DEPLOY = 30;
 
-/** A payment, the seller's requirements, and the caller's own name for the purchase, if any. */
 export interface SaleRequest {
   readonly payload: unknown;
   readonly requirements: unknown;

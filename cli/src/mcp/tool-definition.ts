@@ -9,7 +9,6 @@ export interface RefundLimits {
   readonly day: number;
 }
 
-/** The context of a tool. */
 export interface ToolDeps {
   readonly tapline: Tapline;
   readonly apiKey: string;

@@ -73,7 +73,6 @@ export async function send(transceive: Transceive, command: Command): Promise<An
   return decodeAnswer(await transceive(encodeCommand(command)));
 }
 
-/** Selects an application by its AID. */
 export function select(transceive: Transceive, aid: Uint8Array): Promise<Answer> {
   return send(transceive, { cla: 0x00, ins: 0xa4, p1: 0x04, p2: 0x00, data: aid, le: 0 });
 }

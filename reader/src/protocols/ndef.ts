@@ -84,7 +84,6 @@ export function decodeMessage(bytes: Uint8Array): readonly NdefRecord[] {
   return records;
 }
 
-/** Returns the payload of the first record of this type. */
 export function findRecord(records: readonly NdefRecord[], type: string): Uint8Array | undefined {
   return records.find((record) => record.type === type)?.payload;
 }

@@ -8,7 +8,6 @@ import { type PassType, readVas } from './vas.ts';
 
 /** Reads an item that is held to the reader, trying the protocols in a fixed order. */
 
-/** The wallets that this till can read. */
 export interface Wallets {
   readonly collector: ProveCollector | null;
   readonly passType: PassType | null;

@@ -26,7 +26,6 @@ export function decodeTlv(bytes: Uint8Array): readonly Tlv[] {
   return items;
 }
 
-/** Returns the value of the first element with this tag, or `undefined`. */
 export function findTag(list: readonly Tlv[], tag: number): Uint8Array | undefined {
   return list.find((each) => each.tag === tag)?.value;
 }

@@ -183,7 +183,6 @@ async function write(
   return { status: 'written', uid };
 }
 
-/** Reads the card. @returns the content, or `undefined` for a new card. */
 async function contentOf(transceive: Transceive): Promise<string | undefined> {
   try {
     return await readTagContent(transceive);

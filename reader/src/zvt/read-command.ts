@@ -9,7 +9,6 @@ import {
 } from './price-of-amount.ts';
 import { type Fields, type Frame, fromBcd, type Refused, readFields } from './zvt-frames.ts';
 
-/** A command that a register sends. */
 export type Command =
   | (Protected & {
       readonly type: 'registration';
@@ -61,7 +60,6 @@ export interface Register {
 /** What the lines of a register's printer can hold. */
 export type Paper = Pick<Register, 'width' | 'charset'>;
 
-/** A payment that the register requests. */
 export interface Ask {
   readonly amount: number;
   /** `null` for the register's own currency. */

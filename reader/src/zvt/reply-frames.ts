@@ -64,7 +64,6 @@ export function registered({ currency }: Register, terminal: number): Frame {
   ]);
 }
 
-/** The settings that frames depend on. */
 export interface Terminal {
   /** The eight digits of this terminal. */
   readonly terminal: number;

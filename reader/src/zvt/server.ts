@@ -108,7 +108,6 @@ async function openDesk(options: RegisterOptions): Promise<Desk> {
 
 type Saved = Stored & { readonly terminal: string };
 
-/** An observation, and the connection that it came from. */
 interface Waiting {
   readonly observation: Observation;
   readonly socket: Socket | null;

@@ -4,14 +4,12 @@
  * give a value or a refusal.
  */
 
-/** A command or a response: an APDU. */
 export interface Frame {
   /** Class and instruction, for example 0x0601. */
   readonly control: number;
   readonly data: Uint8Array;
 }
 
-/** A data object of a TLV container. */
 export interface Tlv {
   readonly tag: number;
   readonly value: Uint8Array;
