@@ -260,7 +260,7 @@ test('banned words and file names do not come back', () => {
 const DECODING = [
   {
     pattern: /(?<![\w.])fetch\(/,
-    instead: 'core/plain-fetch.ts, or nodeFetch of tapline/node-fetch',
+    instead: 'outgoing/plain-fetch.ts, or nodeFetch of tapline/node-fetch',
   },
   { pattern: /new WebSocket\(/, without: /from 'ws'/, instead: "WebSocket of 'ws'" },
   { pattern: /(transport:|=) http\(/, without: /fetchFn: /, instead: 'viem’s http with fetchFn' },

@@ -1,8 +1,8 @@
 import { renderUnicodeCompact } from 'uqr';
 import { type Running, start } from '#app/start.ts';
-import { RELEASE } from '#core/release-version.ts';
 import { StartError } from '#core/start-error.ts';
 import { describeError, type Log, stderrLog } from '#observability/log.ts';
+import { RELEASE } from '#observability/release-version.ts';
 import type { LanServer } from '#sandbox/lan-server.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';

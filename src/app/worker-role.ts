@@ -1,20 +1,23 @@
+import path from 'node:path';
 import { pushNetwork } from '#app/api-dependencies.ts';
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { announceExports } from '#books/export-schedule.ts';
-import type { CellSettings } from '#cells/ask-other-cells.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
-import type { ProcessContext } from '#db/process-context.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import { dropExpiredKeys } from '#idempotency/expire-keys.ts';
-import { describeError } from '#observability/log.ts';
+import { describeError, type Log } from '#observability/log.ts';
 import { anchorAuditLog } from '#ops/audit-anchors.ts';
 import { applyPayerRequests } from '#payers/apply-payer-results.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
 import { PASS_COPIES } from '#payers/pass-copy-queries.ts';
 import type { PassFiles } from '#payers/pass-files.ts';
 import { applyDeployments } from '#payments/apply-deployments.ts';
-import { applySettlements } from '#payments/apply-settlements.ts';
+import {
+  applySettlements,
+  declineOverdue,
+  type ResultContext,
+} from '#payments/apply-settlements.ts';
 import { OFFLINE_WAKEUP } from '#payments/offline/offline-queries.ts';
 import { retryOffline } from '#payments/offline/retry-offline.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
@@ -27,16 +30,15 @@ import { followAllWallets, mailingOf } from '#payouts/follow-wallets.ts';
 import { mailProposal } from '#payouts/foreign-wallet-mails.ts';
 import { dropExpired } from '#people/delete-expired.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
-import { type Mailer, startMailWorker } from '#people/mail-outbox.ts';
+import { fileMailer, type Mailer, smtpMailer, startMailWorker } from '#people/mail-outbox.ts';
 import { mailSettingChanges } from '#people/setting-mails.ts';
-import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher, refreshIntervals } from '#prices/refresh-rates.ts';
 import { notifyPayers } from '#push/notify-payers.ts';
-import type { VapidKeys } from '#push/vapid.ts';
 import { startRecovery } from '#recovery/recover.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
+import type { DataFolder } from '#sandbox/data-folder.ts';
+import type { Config } from '#settings/config.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
 import type { ChainContext } from '#settlement/chain/chain-context.ts';
 import type { RequestKind } from '#settlement/chain-requests.ts';
 import { startReconciler } from '#settlement/reconciliation/reconcile-every-minute.ts';
@@ -47,22 +49,10 @@ import { addressPolicy } from '#webhooks/refuse-private-addresses.ts';
 
 /** Each loop takes the fields that it needs. */
 export interface WorkerContext extends ChainContext {
-  readonly settings: WorkerSettings;
+  readonly config: Config;
   readonly mailer: Mailer;
   readonly passFiles: PassFiles;
   readonly anchorTarget: AnchorTarget;
-}
-
-interface WorkerSettings {
-  readonly webhookAllowCidrs: readonly string[];
-  readonly isSandbox: boolean;
-  /** `null` if push notifications are off. */
-  readonly push: VapidKeys | null;
-  /** The cells that are notified when a pass ends. */
-  readonly cells: CellSettings;
-  /** Seconds within which a payment must be in a block. */
-  readonly settleWithinS: number;
-  readonly rates: RateSettings;
 }
 
 /** Maximum delay of a result if its notification was lost. */
@@ -86,18 +76,25 @@ const SETTINGS_POLL_MS = 2_000;
 /** Poll interval for the audit log's anchors, which are sent once a day. */
 const ANCHOR_POLL_MS = 60_000;
 
+/** Starts a loop that logs its errors. */
+function poll(log: Log, pollMs: number, name: string, run: () => Promise<boolean>): Loop {
+  const onError = (_: string, error: unknown) =>
+    log.error(`the ${name} failed`, { error: describeError(error) });
+  return startLoop({ name, pollMs, run, onError });
+}
+
 function startLoops(ctx: WorkerContext): Loop[] {
-  const onError = (name: string, error: unknown) =>
-    ctx.log.error(`the ${name} failed`, { error: describeError(error) });
+  const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
+    poll(ctx.log, pollMs, name, run);
   const onOutcomes = (kind: RequestKind, name: string, run: () => Promise<boolean>) => {
-    const loop = startLoop({ name, pollMs: OUTCOME_POLL_MS, run, onError });
+    const loop = every(OUTCOME_POLL_MS, name, run);
     ctx.wakeups.on('chain-outcomes', kind, loop.wake);
     return loop;
   };
-  const { rates } = ctx.settings;
-  const every = (pollMs: number, name: string, run: () => Promise<boolean>) =>
-    startLoop({ name, pollMs, run, onError });
-  const offline = every(OFFLINE_POLL_MS, 'retries of offline sales', () => retryOffline(ctx));
+  const { rates } = ctx.config;
+  const offline = every(OFFLINE_POLL_MS, 'retries of offline sales', () =>
+    retryOffline({ ...ctx, settings: ctx.config }),
+  );
   ctx.wakeups.on(OFFLINE_WAKEUP, '', offline.wake);
   return [
     offline,
@@ -131,15 +128,10 @@ function startLoops(ctx: WorkerContext): Loop[] {
  * push.
  */
 function startRinging(ctx: WorkerContext) {
-  const { push } = ctx.settings;
+  const { push } = ctx.config;
   if (push === null) return [];
-  const by = { keys: push, network: pushNetwork(ctx.settings), insertAlarms };
-  const loop = startLoop({
-    name: 'payer notifications',
-    pollMs: RING_POLL_MS,
-    run: () => notifyPayers(ctx, by),
-    onError: (name, error) => ctx.log.error(`the ${name} failed`, { error: describeError(error) }),
-  });
+  const by = { keys: push, network: pushNetwork(ctx.config), insertAlarms };
+  const loop = poll(ctx.log, RING_POLL_MS, 'payer notifications', () => notifyPayers(ctx, by));
   ctx.wakeups.on('push', '', loop.wake);
   return [loop];
 }
@@ -148,30 +140,52 @@ function startRinging(ctx: WorkerContext) {
 function startNotifyingWallets(ctx: WorkerContext) {
   const { passFiles, keys, pages } = ctx;
   if (passFiles.apple === null && passFiles.google === null) return [];
-  const loop = startLoop({
-    name: 'wallet pass updates',
-    pollMs: COPIES_POLL_MS,
-    run: () => notifyWallets(ctx, { passFiles, cardKey: keys.card, webUrl: pages.webUrl() }),
-    onError: (name, error) => ctx.log.error(`the ${name} failed`, { error: describeError(error) }),
-  });
+  const loop = poll(ctx.log, COPIES_POLL_MS, 'wallet pass updates', () =>
+    notifyWallets(ctx, { passFiles, cardKey: keys.card, webUrl: pages.webUrl() }),
+  );
   ctx.wakeups.on(PASS_COPIES, '', loop.wake);
   return [loop];
 }
 
-/** Starts sending transactions with the registrar's key, and no other work of a worker. */
-export function startRegistrar(ctx: ProcessContext & { readonly chains: readonly Chain[] }) {
-  const relayers = ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));
-  return {
-    stop: async () => {
-      await Promise.all(relayers.map((relayer) => relayer.stop()));
-    },
-  };
+/** Starts the background work of this process's roles. */
+export function startWorkOfRoles(
+  ctx: Omit<WorkerContext, 'mailer' | 'anchorTarget'>,
+  folder: DataFolder,
+): { stop(): Promise<void> } {
+  const { config } = ctx;
+  if (config.roles.has('worker')) {
+    const mailer = mailerOf(config, folder);
+    return startWorkers({ ...ctx, mailer, anchorTarget: anchorTargetOf(config, folder) });
+  }
+  // The role `registrar` sends transactions with its key, and does no other work of a worker.
+  const relayers = config.roles.has('registrar') ? startRelayers(ctx) : [];
+  return { stop: () => stopAll(relayers) };
+}
+
+async function stopAll(running: readonly { stop(): Promise<void> }[]): Promise<void> {
+  await Promise.all(running.map((one) => one.stop()));
+}
+
+function startRelayers(ctx: ChainContext) {
+  return ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));
+}
+
+/** Returns the mailer. Without a mail server, mails become files in the data folder. */
+function mailerOf({ smtpUrl, mailFrom }: Config, folder: DataFolder): Mailer {
+  if (smtpUrl === null) return fileMailer(path.join(folder.path, 'mail'));
+  return smtpMailer({ url: smtpUrl, from: mailFrom });
+}
+
+function anchorTargetOf({ auditAnchors, smtpUrl }: Config, folder: DataFolder): AnchorTarget {
+  if (auditAnchors !== null) return auditAnchors;
+  if (smtpUrl !== null) return { to: 'operators' };
+  return { to: 'file', path: path.join(folder.path, 'audit-anchors.jsonl') };
 }
 
 /** Starts all background work. Any number of processes may run it concurrently. */
-export function startWorkers(ctx: WorkerContext): { stop(): Promise<void> } {
-  const { settings, keys, mailer } = ctx;
-  const relayers = ctx.chains.map((chain) => startRelayer({ ...ctx, chain }));
+function startWorkers(ctx: WorkerContext): { stop(): Promise<void> } {
+  const { config, keys, mailer } = ctx;
+  const relayers = startRelayers(ctx);
   const recoveries = ctx.chains.map((chain) => startRecovery({ ...ctx, chain }));
   const notifyMerchant = mailProposal(mailingOf(ctx));
   const reconcilers = ctx.chains.map((chain) =>
@@ -180,8 +194,8 @@ export function startWorkers(ctx: WorkerContext): { stop(): Promise<void> } {
   const webhooks = startWebhookWorker({
     ...ctx,
     secretKey: keys.webhook,
-    allowCidrs: settings.webhookAllowCidrs,
-    ownMachine: settings.isSandbox,
+    allowCidrs: config.webhookAllowCidrs,
+    ownMachine: config.isSandbox,
     traceOf: (body) => traceOfEvent(ctx.db, body),
     notifyDisabled: notifyOwners(keys.people),
   });
@@ -189,24 +203,24 @@ export function startWorkers(ctx: WorkerContext): { stop(): Promise<void> } {
     ...startLoops(ctx),
     ...startRinging(ctx),
     ...startNotifyingWallets(ctx),
-    ...(settings.cells.others.length === 0 ? [] : [startSendingEnds(ctx, settings.cells)]),
+    ...(config.cells.others.length === 0 ? [] : [startSendingEnds(ctx, config.cells)]),
   ];
   const signing = startSigning(ctx, {
-    policy: addressPolicy(settings.webhookAllowCidrs, { ownMachine: settings.isSandbox }),
+    policy: addressPolicy(config.webhookAllowCidrs, { ownMachine: config.isSandbox }),
     resolver: systemResolver(),
   });
   const mails = startMailWorker({ ...ctx, secretKey: keys.people, mailer });
-  return {
-    stop: async () => {
-      await Promise.all([
-        ...relayers.map((relayer) => relayer.stop()),
-        ...recoveries.map((recovery) => recovery.stop()),
-        ...reconcilers.map((reconciler) => reconciler.stop()),
-        webhooks.stop(),
-        mails.stop(),
-        signing.stop(),
-        ...loops.map((loop) => loop.stop()),
-      ]);
-    },
-  };
+  const all = [...relayers, ...recoveries, ...reconcilers, webhooks, mails, signing, ...loops];
+  return { stop: () => stopAll(all) };
+}
+
+/** Maximum delay before an overdue unsigned payment is declined. */
+const OVERDUE_POLL_MS = 1_000;
+
+/**
+ * Declines overdue payments. Runs in processes of every role, because it matters most while no
+ * worker is running.
+ */
+export function startDeclining(ctx: ResultContext): Loop {
+  return poll(ctx.log, OVERDUE_POLL_MS, 'decline of overdue payments', () => declineOverdue(ctx));
 }

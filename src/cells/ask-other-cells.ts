@@ -1,5 +1,5 @@
 import { FIRST_CELL } from '#core/cell-digit.ts';
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 
 export interface CellAddress {
   readonly cell: number;

@@ -1,7 +1,6 @@
 import type { AnchorTarget } from '#audit/anchor-target.ts';
 import { type Anchor, anchorLine } from '#audit/verify-audit-log.ts';
 import { addMs } from '#core/clock.ts';
-import { plainFetch } from '#core/plain-fetch.ts';
 import type { ProcessContext } from '#db/process-context.ts';
 import { openOwn } from '#files/own-files.ts';
 import {
@@ -11,6 +10,7 @@ import {
   selectOperatorMailboxes,
   upsertAnchors,
 } from '#ops/audit-anchor-queries.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { Mailer } from '#people/mail-outbox.ts';
 
 export interface AnchorDelivery {

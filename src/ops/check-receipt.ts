@@ -7,7 +7,7 @@ import {
   parseEventLogs,
   type TransactionReceipt,
 } from 'viem';
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { unpackCharges, unpackTerms } from '../../contracts/payment-tree.ts';
 

@@ -8,8 +8,8 @@ import {
   zeroAddress,
   zeroHash,
 } from 'viem';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 const TOKEN_ABI = parseAbi([

@@ -11,7 +11,6 @@ import {
   formatUnits,
   http,
 } from 'viem';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import {
   CONTRACT_ACTIONS,
@@ -27,6 +26,7 @@ import {
   readOperations,
 } from '#ops/pending-contract-operations.ts';
 import { readSecret } from '#ops/read-secret.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';

@@ -10,8 +10,8 @@ import {
   numberToHex,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import {
   GOVERNANCE_DELAY_SECONDS,
   MIN_CONTRACT_DELAY_SECONDS,

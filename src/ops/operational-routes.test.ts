@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
-import { RELEASE } from '#core/release-version.ts';
 import { PROBES } from '#http/address-rate-limit.ts';
+import { RELEASE } from '#observability/release-version.ts';
 import {
   addOperationalRoutes,
   buildOpsServer,

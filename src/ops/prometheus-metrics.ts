@@ -1,8 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { NETWORKS, networkOf } from '#core/mode.ts';
-import { RELEASE } from '#core/release-version.ts';
 import { type Call, tookMs } from '#http/request-state.ts';
 import { meters } from '#observability/process-metrics.ts';
+import { RELEASE } from '#observability/release-version.ts';
 
 export interface Sample {
   readonly name: string;

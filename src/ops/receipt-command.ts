@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 
 // npm run receipt -- <url> [--rpc <URL of a node>]: verifies a receipt's proof against the chain
 // alone. Exit code 1 if the chain contradicts it, 2 if the chain could not be queried.

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { plainFetch } from '#core/plain-fetch.ts';
-import { RELEASE } from '#core/release-version.ts';
 import { describeError, type Log } from '#observability/log.ts';
+import { RELEASE } from '#observability/release-version.ts';
 import {
   type FinishedSpan,
   SPAN_KINDS,
   type TraceSettings,
   traceInto,
 } from '#observability/tracing.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 
 /** Maximum delay of a span, and minimum interval between requests to the trace receiver. */
 const FLUSH_EVERY_MS = 1_000;

@@ -1,5 +1,5 @@
 import { sign } from 'node:crypto';
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import { CODE_DIGITS, STEP_MS } from '#payers/check-rotating-code.ts';
 import type { ShownPass } from '#payers/pass-files.ts';
 

@@ -1,5 +1,5 @@
-import { plainFetch } from '#core/plain-fetch.ts';
 import { describeError } from '#observability/log.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import { type FeedAnswer, readFeedNumber } from '#prices/combine-rate-feeds.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 

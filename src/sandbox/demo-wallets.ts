@@ -1,6 +1,6 @@
 import { createPublicClient, http, maxUint256, type PublicClient } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { RequestPayloads } from '#settlement/chain-requests.ts';
 import {
   merchantConsent,

@@ -11,8 +11,8 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { isLive, type Network } from '#core/mode.ts';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { ChainNode } from '#sandbox/chain-node.ts';
 import { senderKeys, wallet, walletKey } from '#sandbox/derive-wallets.ts';
 import { completingSteps, deployInSteps } from '#settlement/chain/fees/deploy-in-steps.ts';

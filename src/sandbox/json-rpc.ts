@@ -1,4 +1,4 @@
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 /** Calls a chain node: returns the method's result, or throws an error that names the method. */
 export type RpcCall = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 

@@ -7,9 +7,9 @@ import {
   type TransactionSerializableEIP1559,
 } from 'viem';
 import { type LocalAccount, privateKeyToAccount, toAccount } from 'viem/accounts';
-import { plainFetch } from '#core/plain-fetch.ts';
 import { StartError } from '#core/start-error.ts';
 import { describeError } from '#observability/log.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { settingAddress } from '#settlement/evm-address.ts';
 

@@ -1,5 +1,5 @@
 import { createPublicClient, http } from 'viem';
-import { plainFetch } from '#core/plain-fetch.ts';
+import { plainFetch } from '#outgoing/plain-fetch.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**

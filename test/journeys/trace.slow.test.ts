@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { RELEASE } from '#core/release-version.ts';
+import { RELEASE } from '#observability/release-version.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type Listening, listen } from '#testkit/network/listen.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
