@@ -10,7 +10,13 @@ import {
 } from '../data/typed-calls.ts';
 import type { Account as FullAccount, Operations } from '../data/types/dashboard.ts';
 import { useDesk } from '../desk/desk-context.ts';
-import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/use-reads.ts';
+import {
+  type Pages,
+  type PagesOptions,
+  pagesOf,
+  type ReadOptions,
+  useReadOf,
+} from '../desk/use-reads.ts';
 
 export type Account = Session['accounts'][number];
 export type Role = Account['role'];
@@ -64,14 +70,10 @@ export function useRead<Route extends Name>(
 
 export function usePages<Route extends Name>(
   name: Route,
-  requestAt: (cursor: string | undefined) => RouteRequest<Operations, '/dashboard/v1', Route>,
-  options?: ReadOptions,
+  request?: RouteRequest<Operations, '/dashboard/v1', Route>,
+  options?: PagesOptions,
 ): Pages<ResponseOf<Operations, '/dashboard/v1', Route>> {
-  const asking = useMerchant();
-  return {
-    scope: asking.scope,
-    at: (cursor) => readingOf(asking, { name, request: requestAt(cursor) }, options),
-  };
+  return pagesOf(useMerchant(), { name, request }, options);
 }
 
 /**

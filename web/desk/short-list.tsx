@@ -1,6 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import type { ReactElement, ReactNode } from 'react';
 import { Button } from '../ui/button.tsx';
+import type { DrawingName } from '../ui/drawings.tsx';
 import { EmptyDrawing } from '../ui/empty-drawing.tsx';
 import { EmptyState } from '../ui/empty-state.tsx';
 import { type Column, Table } from '../ui/table.tsx';
@@ -8,6 +9,14 @@ import { t } from '../ui/text/t.ts';
 import type { Filters } from './filters.tsx';
 import { Loaded } from './loaded.tsx';
 import type { ListPage } from './pagination.ts';
+
+/** The words of an empty list: they name the missing thing and its benefit. */
+export interface EmptyWords {
+  readonly drawing?: DrawingName;
+  readonly title: string;
+  readonly text: ReactNode;
+  readonly action?: ReactNode;
+}
 
 export interface ListProps<Row> {
   readonly label: string;
@@ -17,8 +26,7 @@ export interface ListProps<Row> {
   /** Shows cells in pairs without their labels on a phone. */
   readonly inPairs?: boolean;
   readonly filters?: Filters;
-  /** Shown if the list is empty: names the missing thing and its benefit, with one button. */
-  readonly empty: ReactNode;
+  readonly empty: EmptyWords | ReactElement | null;
 }
 
 /** Shows a list that is always short. Use LongList for any other list. */
@@ -45,14 +53,20 @@ export function List<Row>(props: ListProps<Row>): ReactNode {
   );
 }
 
-export interface NothingHereProps {
+export interface NothingHereProps extends Pick<ListProps<never>, 'empty'> {
   readonly filters: Filters | undefined;
-  readonly empty: ReactNode;
 }
 
 export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
   if (filters === undefined || (!filters.isFiltered && filters.cursor === undefined)) {
-    return <>{empty}</>;
+    if (empty === null || !('title' in empty)) return empty;
+    const { drawing, title, text, action } = empty;
+    const drawn = drawing === undefined ? null : <EmptyDrawing name={drawing} />;
+    return (
+      <EmptyState drawing={drawn} title={title} action={action}>
+        {text}
+      </EmptyState>
+    );
   }
   return (
     <EmptyState

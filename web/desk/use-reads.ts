@@ -51,6 +51,28 @@ export interface Pages<Page> {
   at(cursor: string | undefined): Reading<Page>;
 }
 
+export interface PagesOptions extends ReadOptions {
+  readonly limit?: number;
+  /** The name of the query's cursor. */
+  readonly cursor?: 'cursor' | 'before';
+}
+
+export function pagesOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
+  asking: Asking<Ops, Root>,
+  {
+    name,
+    request,
+  }: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },
+  { limit = 50, cursor: cursorName = 'cursor', ...options }: PagesOptions = {},
+): Pages<ResponseOf<Ops, Root, Name>> {
+  const at = (cursor: string | undefined) => {
+    const query: object = { limit, [cursorName]: cursor, ...request?.query };
+    const ofPage: object = { ...request, query };
+    return readingOf(asking, { name, request: ofPage }, options);
+  };
+  return { scope: asking.scope, at };
+}
+
 export function useReadOf<Ops, Root extends string, Name extends RouteName<Ops, Root> & string>(
   asking: Asking<Ops, Root>,
   route: { readonly name: Name; readonly request?: RouteRequest<Ops, Root, Name> | undefined },

@@ -32,11 +32,7 @@ const WATCH_MS = 10_000;
 const PAGE = 100;
 
 export function useDifferences(): Pages<Reconciled> {
-  const { scope, at } = usePages(
-    'GET /reconciliation',
-    (before) => ({ query: { limit: PAGE, before } }),
-    { everyMs: WATCH_MS },
-  );
+  const { scope, at } = usePages('GET /reconciliation', {}, { limit: PAGE, everyMs: WATCH_MS });
   return {
     scope,
     at: (cursor) => {

@@ -9,7 +9,13 @@ import {
 } from '../data/typed-calls.ts';
 import type { Operations } from '../data/types/operator.ts';
 import { useDesk } from '../desk/desk-context.ts';
-import { type Pages, type ReadOptions, readingOf, useReadOf } from '../desk/use-reads.ts';
+import {
+  type Pages,
+  type PagesOptions,
+  pagesOf,
+  type ReadOptions,
+  useReadOf,
+} from '../desk/use-reads.ts';
 
 type Root = '/operator/v1';
 
@@ -41,12 +47,8 @@ export function useRead<Route extends RouteName<Operations, Root>>(
 
 export function usePages<Route extends RouteName<Operations, Root>>(
   name: Route,
-  requestAt: (cursor: string | undefined) => RouteRequest<Operations, Root, Route>,
-  options?: ReadOptions,
+  request?: RouteRequest<Operations, Root, Route>,
+  options?: PagesOptions,
 ): Pages<ResponseOf<Operations, Root, Route>> {
-  const asking = useOperator();
-  return {
-    scope: asking.scope,
-    at: (cursor) => readingOf(asking, { name, request: requestAt(cursor) }, options),
-  };
+  return pagesOf(useOperator(), { name, request }, { cursor: 'before', ...options });
 }

@@ -1,5 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { fromRoot } from '../../data/root-path.ts';
+import { DialogButton } from '../../desk/dialog-button.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
@@ -40,15 +41,22 @@ function exportUrl(
   return url.href;
 }
 
-export interface ExportDialogProps {
+export interface ExportButtonProps {
   readonly of: ExportKind;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  readonly onClose: () => void;
+}
+
+export function ExportButton(props: ExportButtonProps): ReactNode {
+  return (
+    <DialogButton words={t('dashboard.button.export')}>
+      {(close) => <ExportDialog {...props} onClose={close} />}
+    </DialogButton>
+  );
 }
 
 /** Lets the user choose an export, then shows the download's progress. */
-export function ExportDialog(props: ExportDialogProps): ReactNode {
+function ExportDialog(props: ExportButtonProps & { readonly onClose: () => void }): ReactNode {
   const { account, mode } = useMerchant();
   const timeZone = useTimeZone();
   const [kind, setKind] = useState<string>(props.of);

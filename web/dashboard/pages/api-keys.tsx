@@ -5,7 +5,6 @@ import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -62,11 +61,10 @@ export function ApiKeys(): ReactNode {
         query={query}
         columns={columns()}
         keyOf={({ id }) => id}
-        empty={
-          <EmptyState title={t('dashboard.api_keys.empty.heading')}>
-            {t('dashboard.api_keys.empty', { mode })}
-          </EmptyState>
-        }
+        empty={{
+          title: t('dashboard.api_keys.empty.heading'),
+          text: t('dashboard.api_keys.empty', { mode }),
+        }}
       />
       {isCreating ? (
         <CreateKeyDialog

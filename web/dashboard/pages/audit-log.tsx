@@ -12,8 +12,6 @@ import { useMerchant, usePages } from '../use-merchant.ts';
 
 type Entry = ListAuditLogResponse['data'][number];
 
-const PAGE = 50;
-
 const columns = (): readonly Column<Entry>[] =>
   auditColumns({
     withoutMode: t('dashboard.audit_log.account'),
@@ -27,9 +25,9 @@ const columns = (): readonly Column<Entry>[] =>
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const { may } = useMerchant();
-  const pages = usePages('GET /accounts/{account}/audit_log', (cursor) => ({
-    query: { limit: PAGE, cursor, object: filters.get('object') },
-  }));
+  const pages = usePages('GET /accounts/{account}/audit_log', {
+    query: { object: filters.get('object') },
+  });
   if (!may('admin')) return <RoleNeeded title={t('dashboard.page.audit_log')} needs="admin" />;
   return (
     <Page title={t('dashboard.page.audit_log')}>

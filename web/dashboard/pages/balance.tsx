@@ -7,7 +7,6 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
@@ -147,8 +146,8 @@ function Withdrawals(): ReactNode {
   const filters = useFilters();
   const pages = usePages(
     'GET /accounts/{account}/{mode}/withdrawals',
-    (cursor) => ({ query: { limit: PAGE, cursor } }),
-    { everyMs: WATCH_MS },
+    {},
+    { limit: PAGE, everyMs: WATCH_MS },
   );
   return (
     <section className="stack">
@@ -159,11 +158,10 @@ function Withdrawals(): ReactNode {
         columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState title={t('dashboard.balance.payouts.empty.heading')}>
-            {t('dashboard.balance.payouts.empty')}
-          </EmptyState>
-        }
+        empty={{
+          title: t('dashboard.balance.payouts.empty.heading'),
+          text: t('dashboard.balance.payouts.empty'),
+        }}
       />
     </section>
   );

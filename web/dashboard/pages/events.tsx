@@ -2,13 +2,11 @@ import type { ReactNode } from 'react';
 import { useParams } from 'wouter';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { DashboardListEventsQuery, Event } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { FilterSelect, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -16,11 +14,9 @@ import { Time } from '../../ui/time.tsx';
 import { useChosenDays } from '../account/time-zone.ts';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
-import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { ListFilters } from '../statistics/day-filters.tsx';
 import { usePages, useRead } from '../use-merchant.ts';
 import { EVENT_TYPES, FAMILIES } from '../webhooks/event-types.ts';
-
-const PAGE = 50;
 
 function objectOf({ data }: Event): string {
   return typeof data.object.id === 'string' ? data.object.id : '';
@@ -47,12 +43,10 @@ export function Events(): ReactNode {
     type: filters.get('type') as DashboardListEventsQuery['type'],
     delivery_success: delivered === undefined ? undefined : DELIVERED[delivered],
   };
-  const pages = usePages('GET /accounts/{account}/{mode}/events', (cursor) => ({
-    query: { limit: PAGE, cursor, ...filter },
-  }));
+  const pages = usePages('GET /accounts/{account}/{mode}/events', { query: filter });
   return (
     <Page title={t('dashboard.page.events')}>
-      <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+      <ListFilters filters={filters}>
         <FilterSelect
           filters={filters}
           name="type"
@@ -73,22 +67,18 @@ export function Events(): ReactNode {
             ['yes', t('dashboard.events.to_every_endpoint')],
           ]}
         />
-        <DayFilters filters={filters} />
-      </FilterBar>
+      </ListFilters>
       <LongList
         label={t('dashboard.page.events')}
         pages={pages}
         columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState
-            drawing={<EmptyDrawing name="post" />}
-            title={t('dashboard.events.empty.heading')}
-          >
-            {t('dashboard.events.empty')}
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'post',
+          title: t('dashboard.events.empty.heading'),
+          text: t('dashboard.events.empty'),
+        }}
       />
     </Page>
   );

@@ -1,14 +1,7 @@
 import type { ReactNode } from 'react';
 import type { PaymentIntent } from '../../data/types/dashboard.ts';
-import {
-  FilterBar,
-  FilterSelect,
-  type Filters,
-  FilterText,
-  useFilters,
-} from '../../desk/filters.tsx';
+import { FilterSelect, type Filters, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -19,13 +12,11 @@ import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { useChosenDays } from '../account/time-zone.ts';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../payments/decline-words.ts';
 import { SaleSum } from '../payments/sale-sum.tsx';
-import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { ListFilters, StatusFilter } from '../statistics/day-filters.tsx';
 import { useLive } from '../statistics/use-live-refresh.ts';
 import { TerminalFilter } from '../terminals/terminal-filter.tsx';
 import { TerminalName } from '../terminals/terminal-names.tsx';
 import { usePages } from '../use-merchant.ts';
-
-const PAGE = 50;
 
 const columns = (): readonly Column<PaymentIntent>[] => [
   {
@@ -57,19 +48,18 @@ const columns = (): readonly Column<PaymentIntent>[] => [
 
 function useIntents(filters: Filters) {
   const decline = filters.get('decline');
-  const common = { limit: PAGE, ...useChosenDays(filters), terminal: filters.get('terminal') };
+  const common = { ...useChosenDays(filters), terminal: filters.get('terminal') };
   const others = {
     order_id: filters.get('order'),
     status: filters.get('status') as PaymentIntent['status'] | undefined,
     source: filters.get('source') as PaymentIntent['source'] | undefined,
   };
-  const listed = usePages('GET /accounts/{account}/{mode}/payment_intents', (cursor) => ({
-    query: { ...common, ...others, cursor },
-  }));
-  const declined = usePages(
-    'GET /accounts/{account}/{mode}/declined_payment_intents',
-    (cursor) => ({ query: { ...common, cursor, decline_code: decline as DeclineCode } }),
-  );
+  const listed = usePages('GET /accounts/{account}/{mode}/payment_intents', {
+    query: { ...common, ...others },
+  });
+  const declined = usePages('GET /accounts/{account}/{mode}/declined_payment_intents', {
+    query: { ...common, decline_code: decline as DeclineCode },
+  });
   return decline === undefined ? listed : declined;
 }
 
@@ -88,11 +78,7 @@ export function Intents(): ReactNode {
         inPairs
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState title={t('dashboard.intents.empty.heading')}>
-            {t('dashboard.intents.empty')}
-          </EmptyState>
-        }
+        empty={{ title: t('dashboard.intents.empty.heading'), text: t('dashboard.intents.empty') }}
       />
     </Page>
   );
@@ -100,7 +86,7 @@ export function Intents(): ReactNode {
 
 function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
-    <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+    <ListFilters filters={filters}>
       <FilterSelect
         filters={filters}
         name="decline"
@@ -110,8 +96,7 @@ function IntentFilters({ filters }: { readonly filters: Filters }): ReactNode {
       />
       {filters.get('decline') === undefined ? <OtherFilters filters={filters} /> : null}
       <TerminalFilter filters={filters} />
-      <DayFilters filters={filters} />
-    </FilterBar>
+    </ListFilters>
   );
 }
 
@@ -120,11 +105,8 @@ function OtherFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
     <>
       <FilterText filters={filters} name="order" label={t('dashboard.field.order')} />
-      <FilterSelect
+      <StatusFilter
         filters={filters}
-        name="status"
-        label={t('dashboard.field.status')}
-        all={t('dashboard.filter.any')}
         options={[
           ['requires_payment_method', t('dashboard.intents.waiting_for_a_tap')],
           ['requires_action', t('dashboard.intents.waiting_for_the_customer')],

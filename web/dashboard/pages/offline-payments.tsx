@@ -1,15 +1,14 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
 import type { OfflinePayment } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { DialogButton } from '../../desk/dialog-button.tsx';
+import { useFilters } from '../../desk/filters.tsx';
 import { Headline } from '../../desk/headline.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { Button, buttonClass } from '../../ui/button.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
+import { buttonClass } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -17,19 +16,17 @@ import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useChosenDays, useDays, useTimeZone } from '../account/time-zone.ts';
-import { ExportDialog } from '../exports/export-dialog.tsx';
+import { ExportButton } from '../exports/export-dialog.tsx';
 import { HandInDialog } from '../payments/hand-in-dialog.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { bounceWords, offlineColumns } from '../payments/offline-columns.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
 import { dayBefore } from '../statistics/day-bounds.ts';
-import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { ListFilters, StatusFilter } from '../statistics/day-filters.tsx';
 import { useLive } from '../statistics/use-live-refresh.ts';
 import { TerminalFilter } from '../terminals/terminal-filter.tsx';
 import { TerminalLink } from '../terminals/terminal-names.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
-
-const PAGE = 50;
 
 type Filters = ReturnType<typeof useFilters>;
 
@@ -37,9 +34,9 @@ function useSales(filters: Filters) {
   const days = useChosenDays(filters);
   const status = filters.get('status') as OfflinePayment['status'] | undefined;
   const terminal = filters.get('terminal');
-  return usePages('GET /accounts/{account}/{mode}/offline_payments', (cursor) => ({
-    query: { limit: PAGE, cursor, ...days, status, terminal },
-  }));
+  return usePages('GET /accounts/{account}/{mode}/offline_payments', {
+    query: { ...days, status, terminal },
+  });
 }
 
 export function OfflinePayments(): ReactNode {
@@ -48,27 +45,25 @@ export function OfflinePayments(): ReactNode {
   useLive('offline_payment.', pages.at(filters.cursor).queryKey);
   const days = useDays(filters);
   const { may } = useMerchant();
-  const [open, setOpen] = useState<'export' | 'hand_in' | null>(null);
   return (
     <Page
       title={t('dashboard.page.offline_sales')}
       actions={
         <>
           {may('admin') ? (
-            <Button onClick={() => setOpen('hand_in')}>{t('dashboard.hand_in.button')}</Button>
+            <DialogButton words={t('dashboard.hand_in.button')}>
+              {(close) => <HandInDialog onClose={close} />}
+            </DialogButton>
           ) : null}
-          <Button onClick={() => setOpen('export')}>{t('dashboard.button.export')}</Button>
+          <ExportButton of="offline_payments" {...days} />
         </>
       }
     >
       <LoadTogether>
         <Figures {...days} />
-        <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
-          <FilterSelect
+        <ListFilters filters={filters}>
+          <StatusFilter
             filters={filters}
-            name="status"
-            label={t('dashboard.field.status')}
-            all={t('dashboard.filter.any')}
             options={[
               ['processing', t('status.processing')],
               ['succeeded', t('status.succeeded')],
@@ -76,8 +71,7 @@ export function OfflinePayments(): ReactNode {
             ]}
           />
           <TerminalFilter filters={filters} />
-          <DayFilters filters={filters} />
-        </FilterBar>
+        </ListFilters>
         <LongList
           label={t('dashboard.page.offline_sales')}
           pages={pages}
@@ -85,13 +79,18 @@ export function OfflinePayments(): ReactNode {
           inPairs
           keyOf={({ id }) => id}
           filters={filters}
-          empty={<NoSales />}
+          empty={{
+            drawing: 'sales',
+            title: t('dashboard.offline.empty.heading'),
+            text: t('dashboard.offline.empty'),
+            action: (
+              <Link href="/dashboard/terminals" className={buttonClass({})}>
+                {t('dashboard.offline.empty.link')}
+              </Link>
+            ),
+          }}
         />
       </LoadTogether>
-      {open === 'export' ? (
-        <ExportDialog of="offline_payments" {...days} onClose={() => setOpen(null)} />
-      ) : null}
-      {open === 'hand_in' ? <HandInDialog onClose={() => setOpen(null)} /> : null}
     </Page>
   );
 }
@@ -133,22 +132,6 @@ function Figures(chosen: FiguresProps): ReactNode {
         )}
       </Loaded>
     </section>
-  );
-}
-
-function NoSales(): ReactNode {
-  return (
-    <EmptyState
-      drawing={<EmptyDrawing name="sales" />}
-      title={t('dashboard.offline.empty.heading')}
-      action={
-        <Link href="/dashboard/terminals" className={buttonClass({})}>
-          {t('dashboard.offline.empty.link')}
-        </Link>
-      }
-    >
-      {t('dashboard.offline.empty')}
-    </EmptyState>
   );
 }
 

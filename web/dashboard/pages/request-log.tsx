@@ -2,19 +2,11 @@ import type { ReactNode } from 'react';
 import { Link, useParams } from 'wouter';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { ListRequestsResponse } from '../../data/types/dashboard.ts';
-import {
-  FilterBar,
-  FilterSelect,
-  type Filters,
-  FilterText,
-  useFilters,
-} from '../../desk/filters.tsx';
+import { FilterSelect, type Filters, FilterText, useFilters } from '../../desk/filters.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
 import { CopyId } from '../../ui/copy-id.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -25,13 +17,12 @@ import { Time } from '../../ui/time.tsx';
 import { useChosenDays } from '../account/time-zone.ts';
 import { ObjectLink, RowLink } from '../payments/object-link.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
-import { DayFilters, NamedFilters } from '../statistics/day-filters.tsx';
+import { ListFilters } from '../statistics/day-filters.tsx';
 import { type ErrorGroup, groupErrors } from '../statistics/error-groups.ts';
 import { usePages, useRead } from '../use-merchant.ts';
 
 type Request = ListRequestsResponse['data'][number];
 
-const PAGE = 50;
 /** How many of the newest failures are grouped by error and route: one page. */
 const GROUPED = 100;
 
@@ -82,9 +73,7 @@ export function RequestLog(): ReactNode {
     caller,
     object,
   };
-  const pages = usePages('GET /accounts/{account}/{mode}/request_log', (cursor) => ({
-    query: { limit: PAGE, cursor, ...filter },
-  }));
+  const pages = usePages('GET /accounts/{account}/{mode}/request_log', { query: filter });
   return (
     <Page title={t('dashboard.page.request_log')}>
       <Errors />
@@ -95,14 +84,11 @@ export function RequestLog(): ReactNode {
         columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState
-            drawing={<EmptyDrawing name="post" />}
-            title={t('dashboard.request_log.empty.heading')}
-          >
-            {t('dashboard.request_log.empty')}
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'post',
+          title: t('dashboard.request_log.empty.heading'),
+          text: t('dashboard.request_log.empty'),
+        }}
       />
     </Page>
   );
@@ -110,7 +96,7 @@ export function RequestLog(): ReactNode {
 
 function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
   return (
-    <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+    <ListFilters filters={filters}>
       <FilterSelect
         filters={filters}
         name="failed"
@@ -146,8 +132,7 @@ function LogFilters({ filters }: { readonly filters: Filters }): ReactNode {
         placeholder="pi_…"
         translate="no"
       />
-      <DayFilters filters={filters} />
-    </FilterBar>
+    </ListFilters>
   );
 }
 

@@ -1,9 +1,8 @@
 import { type ReactNode, useState } from 'react';
 import type { DashboardTerminal as Terminal } from '../../data/types/dashboard.ts';
-import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { FilterBar, useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { Button } from '../../ui/button.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -11,6 +10,7 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
+import { StatusFilter } from '../statistics/day-filters.tsx';
 import { ManagerCode } from '../team/manager-code.tsx';
 import { AddTerminalDialog } from '../terminals/add-terminal-dialog.tsx';
 import { Software } from '../terminals/terminal-software.tsx';
@@ -60,11 +60,8 @@ export function Terminals(): ReactNode {
       }
     >
       <FilterBar filters={filters}>
-        <FilterSelect
+        <StatusFilter
           filters={filters}
-          name="status"
-          label={t('dashboard.field.status')}
-          all={t('dashboard.filter.any')}
           options={[
             ['active', t('dashboard.status.active')],
             ['inactive', t('dashboard.status.inactive')],
@@ -77,11 +74,10 @@ export function Terminals(): ReactNode {
         columns={columns()}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState title={t('dashboard.terminals.empty.heading')}>
-            {t('dashboard.terminals.empty')}
-          </EmptyState>
-        }
+        empty={{
+          title: t('dashboard.terminals.empty.heading'),
+          text: t('dashboard.terminals.empty'),
+        }}
       />
       {isAdding ? <AddTerminalDialog onClose={() => setIsAdding(false)} /> : null}
     </Page>

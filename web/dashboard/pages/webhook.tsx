@@ -3,12 +3,10 @@ import { useLocation, useParams } from 'wouter';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { DashboardWebhookEndpoint, WebhookDelivery } from '../../data/types/dashboard.ts';
 import { ActionButton } from '../../desk/action-button.tsx';
-import { FilterBar, FilterSelect, useFilters } from '../../desk/filters.tsx';
+import { FilterBar, useFilters } from '../../desk/filters.tsx';
 import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
@@ -18,13 +16,13 @@ import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
+import { StatusFilter } from '../statistics/day-filters.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 import { DeliveryAnswer } from '../webhooks/delivery-answer.tsx';
 import { deliveryColumns } from '../webhooks/delivery-columns.tsx';
 import { EndpointDialogs } from '../webhooks/endpoint-dialogs.tsx';
 import { ReceiverCheck } from '../webhooks/receiver-check.tsx';
 
-const PAGE = 50;
 /** Polling interval. Deliveries finish within seconds. */
 const WATCH_MS = 5_000;
 
@@ -99,18 +97,15 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
   const status = filters.get('status') as WebhookDelivery['status'] | undefined;
   const pages = usePages(
     'GET /accounts/{account}/{mode}/webhook_endpoints/{id}/deliveries',
-    (cursor) => ({ path: { id: endpoint }, query: { limit: PAGE, cursor, status } }),
+    { path: { id: endpoint }, query: { status } },
     { everyMs: WATCH_MS },
   );
   return (
     <section className="stack">
       <h2>{t('dashboard.webhook.deliveries.heading')}</h2>
       <FilterBar filters={filters}>
-        <FilterSelect
+        <StatusFilter
           filters={filters}
-          name="status"
-          label={t('dashboard.field.status')}
-          all={t('dashboard.filter.any')}
           options={[
             ['pending', t('dashboard.status.pending')],
             ['succeeded', t('dashboard.status.succeeded')],
@@ -124,14 +119,11 @@ function Deliveries({ endpoint }: { readonly endpoint: string }): ReactNode {
         columns={deliveryColumns()}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState
-            drawing={<EmptyDrawing name="post" />}
-            title={t('dashboard.webhook.deliveries.empty.heading')}
-          >
-            {t('dashboard.webhook.deliveries.empty')}
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'post',
+          title: t('dashboard.webhook.deliveries.empty.heading'),
+          text: t('dashboard.webhook.deliveries.empty'),
+        }}
       />
     </section>
   );

@@ -6,8 +6,6 @@ import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -60,14 +58,11 @@ export function Webhooks(): ReactNode {
         query={query}
         columns={columns()}
         keyOf={({ id }) => id}
-        empty={
-          <EmptyState
-            drawing={<EmptyDrawing name="post" />}
-            title={t('dashboard.webhooks.empty.heading')}
-          >
-            {t('dashboard.webhooks.empty')}
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'post',
+          title: t('dashboard.webhooks.empty.heading'),
+          text: t('dashboard.webhooks.empty'),
+        }}
       />
       {query.data === undefined || query.data.data.length === 0 ? null : <Undelivered />}
       {isAdding ? (

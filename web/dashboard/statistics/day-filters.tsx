@@ -1,10 +1,35 @@
 import type { ReactNode } from 'react';
-import { type Filters, FilterText } from '../../desk/filters.tsx';
+import {
+  FilterBar,
+  FilterSelect,
+  type FilterSelectProps,
+  type Filters,
+  FilterText,
+} from '../../desk/filters.tsx';
 import { SavedFilters } from '../../desk/saved-filters.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useDays } from '../account/time-zone.ts';
 import { useMerchant } from '../use-merchant.ts';
 import { presets } from './day-presets.ts';
+
+/** The filters of a list by day: its own ones, the days, and named periods. */
+export function ListFilters(props: {
+  readonly filters: Filters;
+  readonly children?: ReactNode;
+}): ReactNode {
+  const { filters, children } = props;
+  return (
+    <FilterBar filters={filters} below={<NamedFilters filters={filters} />}>
+      {children}
+      <DayFilters filters={filters} />
+    </FilterBar>
+  );
+}
+
+export function StatusFilter(props: Pick<FilterSelectProps, 'filters' | 'options'>): ReactNode {
+  const [label, all] = [t('dashboard.field.status'), t('dashboard.filter.any')];
+  return <FilterSelect {...props} name="status" label={label} all={all} />;
+}
 
 export function DayFilters({ filters }: { readonly filters: Filters }): ReactNode {
   const days = useDays(filters);

@@ -4,7 +4,6 @@ import { named } from '#i18n/bidi-isolates.ts';
 import type { SearchAccountsResponse } from '../../data/types/operator.ts';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -32,9 +31,11 @@ const COLUMNS: readonly Column<Account>[] = [
 
 export function Accounts(): ReactNode {
   const filters = useFilters();
-  const pages = usePages('GET /accounts', (before) => ({
-    query: { text: filters.get('text'), before, limit: PAGE },
-  }));
+  const pages = usePages(
+    'GET /accounts',
+    { query: { text: filters.get('text') } },
+    { limit: PAGE },
+  );
   return (
     <Page title="Accounts">
       <FilterBar filters={filters}>
@@ -47,11 +48,10 @@ export function Accounts(): ReactNode {
         keyOf={({ id }) => id}
         filters={filters}
         nextOf={({ data }) => (data.length < PAGE ? null : (data.at(-1)?.id ?? null))}
-        empty={
-          <EmptyState title="No accounts yet">
-            Accounts that merchants open in the dashboard are listed here.
-          </EmptyState>
-        }
+        empty={{
+          title: 'No accounts yet',
+          text: 'Accounts that merchants open in the dashboard are listed here.',
+        }}
       />
     </Page>
   );

@@ -3,8 +3,6 @@ import type { ReactNode } from 'react';
 import type { ListAlarmsResponse } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -16,7 +14,6 @@ import { useOperator, usePages } from '../use-operator.ts';
 
 type Alarm = ListAlarmsResponse['data'][number];
 
-const PAGE = 50;
 const WATCH_MS = 10_000;
 
 const COLUMNS: readonly Column<Alarm>[] = [
@@ -30,9 +27,7 @@ const COLUMNS: readonly Column<Alarm>[] = [
 
 export function Alarms(): ReactNode {
   const filters = useFilters();
-  const pages = usePages('GET /alarms', (before) => ({ query: { limit: PAGE, before } }), {
-    everyMs: WATCH_MS,
-  });
+  const pages = usePages('GET /alarms', {}, { everyMs: WATCH_MS });
   const newest = useQuery(pages.at(undefined));
   return (
     <Page title="Alarms">
@@ -43,11 +38,11 @@ export function Alarms(): ReactNode {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         filters={filters}
-        empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No open alarms">
-            Findings that need a person are listed here, each with its paragraph of the runbook.
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'calm',
+          title: 'No open alarms',
+          text: 'Findings that need a person are listed here, each with its paragraph of the runbook.',
+        }}
       />
     </Page>
   );

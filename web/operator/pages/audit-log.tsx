@@ -3,15 +3,12 @@ import type { ListNetworkAuditLogResponse } from '../../data/types/operator.ts';
 import { auditColumns } from '../../desk/audit-columns.tsx';
 import { FilterBar, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { VerifyLog } from '../parts/verify-log.tsx';
 import { usePages } from '../use-operator.ts';
 
 type Entry = ListNetworkAuditLogResponse['data'][number];
-
-const PAGE = 50;
 
 const COLUMNS: readonly Column<Entry>[] = auditColumns({
   withoutMode: 'Both',
@@ -21,9 +18,7 @@ const COLUMNS: readonly Column<Entry>[] = auditColumns({
 export function AuditLog(): ReactNode {
   const filters = useFilters();
   const filter = { object: filters.get('object'), account: filters.get('account') };
-  const pages = usePages('GET /audit_log', (cursor) => ({
-    query: { limit: PAGE, cursor, ...filter },
-  }));
+  const pages = usePages('GET /audit_log', { query: filter }, { cursor: 'cursor' });
   return (
     <Page title="Audit log">
       <FilterBar filters={filters}>
@@ -37,11 +32,10 @@ export function AuditLog(): ReactNode {
         columns={COLUMNS}
         keyOf={({ sequence }) => String(sequence)}
         filters={filters}
-        empty={
-          <EmptyState title="No changes yet">
-            Each change by staff or by a command is listed here, chained to the previous one.
-          </EmptyState>
-        }
+        empty={{
+          title: 'No changes yet',
+          text: 'Each change by staff or by a command is listed here, chained to the previous one.',
+        }}
       />
     </Page>
   );

@@ -6,8 +6,6 @@ import { Loaded } from '../../desk/loaded.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import type { ListPage } from '../../desk/pagination.ts';
 import { Button } from '../../ui/button.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -23,7 +21,6 @@ import { useOperator, usePages, useRead } from '../use-operator.ts';
 type Contract = ReadContractsResponse['data'][number];
 type Proposal = ListProposalsResponse['data'][number];
 
-const PAGE = 50;
 const WATCH_MS = 10_000;
 
 const CONTRACTS: readonly Column<Contract>[] = [
@@ -126,23 +123,13 @@ function nextProposal({ data, has_more: more }: ListPage<Proposal>): string | nu
   return more === true ? (data.at(-1)?.id ?? null) : null;
 }
 
-function NothingAsked(): ReactNode {
-  return (
-    <EmptyState drawing={<EmptyDrawing name="calm" />} title="No proposals">
-      Pauses, new rates and blocks that need a second person are listed here.
-    </EmptyState>
-  );
-}
-
 /** Shows the contract's fees and settings, and the proposals that two operators must approve. */
 export function Contract(): ReactNode {
   const { mayChange } = useOperator();
   const [wish, setWish] = useState<ContractWish | null>(null);
   const filters = useFilters();
   const contracts = useRead('GET /contracts', undefined, { everyMs: WATCH_MS });
-  const proposals = usePages('GET /proposals', (before) => ({ query: { limit: PAGE, before } }), {
-    everyMs: WATCH_MS,
-  });
+  const proposals = usePages('GET /proposals', {}, { everyMs: WATCH_MS });
   const actions = mayChange ? (
     <>
       <Button kind="danger" onClick={() => setWish('pause')}>
@@ -186,7 +173,11 @@ export function Contract(): ReactNode {
           keyOf={({ id }) => id}
           filters={filters}
           nextOf={nextProposal}
-          empty={<NothingAsked />}
+          empty={{
+            drawing: 'calm',
+            title: 'No proposals',
+            text: 'Pauses, new rates and blocks that need a second person are listed here.',
+          }}
         />
         {wish === null ? null : <ContractDialog wish={wish} onClose={() => setWish(null)} />}
       </LoadTogether>

@@ -5,8 +5,6 @@ import type { RouteRequest } from '../../data/typed-calls.ts';
 import type { ListQueueEntriesResponse, Operations } from '../../data/types/operator.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { List } from '../../desk/short-list.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -59,11 +57,11 @@ function Entries({
         query={query}
         columns={COLUMNS}
         keyOf={({ id, since }) => `${id} ${since}`}
-        empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="This queue is empty">
-            Everything in it has been processed.
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'calm',
+          title: 'This queue is empty',
+          text: 'Everything in it has been processed.',
+        }}
       />
     </Page>
   );

@@ -93,12 +93,11 @@ export function Support(): ReactNode {
           query={query}
           columns={COLUMNS}
           keyOf={({ kind, id }) => `${kind} ${id}`}
-          empty={
-            <EmptyState drawing={<EmptyDrawing name="search" />} title="No exact match">
-              Only complete values match. If a transaction shown in the wallet is not found here,
-              this network did not send it: ask for the order or the receipt.
-            </EmptyState>
-          }
+          empty={{
+            drawing: 'search',
+            title: 'No exact match',
+            text: 'Only complete values match. If a transaction shown in the wallet is not found here, this network did not send it: ask for the order or the receipt.',
+          }}
         />
       )}
     </Page>

@@ -6,8 +6,6 @@ import type {
   ListVerificationQueueResponse,
 } from '../../data/types/operator.ts';
 import { List } from '../../desk/short-list.tsx';
-import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -58,12 +56,11 @@ export function Verification(): ReactNode {
         query={query}
         columns={COLUMNS}
         keyOf={({ account }) => account}
-        empty={
-          <EmptyState drawing={<EmptyDrawing name="calm" />} title="No business is waiting">
-            Merchants submit details and documents in the dashboard. Earlier decisions are on the
-            page of each account.
-          </EmptyState>
-        }
+        empty={{
+          drawing: 'calm',
+          title: 'No business is waiting',
+          text: 'Merchants submit details and documents in the dashboard. Earlier decisions are on the page of each account.',
+        }}
       />
       {names.data === undefined || names.data.data.length === 0 ? null : (
         <>

@@ -7,7 +7,6 @@ import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
@@ -53,11 +52,10 @@ export function SmartTapKeys(): ReactNode {
         query={keys}
         columns={COLUMNS}
         keyOf={({ version }) => String(version)}
-        empty={
-          <EmptyState title="No keys yet">
-            Merchants can turn on Smart Tap once a key is in use.
-          </EmptyState>
-        }
+        empty={{
+          title: 'No keys yet',
+          text: 'Merchants can turn on Smart Tap once a key is in use.',
+        }}
       />
       {mayChange ? (
         <div>
