@@ -40,8 +40,8 @@ async function readOwned(
 }
 
 /**
- * Moves the account into an organization, or out of one (`null`). The organization's members get or
- * lose their roles in the account. Settings, keys, limits and wallets stay with the account.
+ * The organization's members get or lose their roles in the account. Settings, keys, limits and
+ * wallets stay with the account.
  */
 export async function moveAccount(
   tx: Tx,

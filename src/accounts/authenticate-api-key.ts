@@ -65,10 +65,7 @@ function matches(address: string, entry: string): boolean {
   }
 }
 
-/**
- * True if the list allows the address. Entries are addresses and CIDRs of both families; an empty
- * list allows all.
- */
+/** Entries are addresses and CIDRs of both families; an empty list allows all. */
 export function isAllowedAddress(allowlist: readonly string[], address: string): boolean {
   return allowlist.length === 0 || allowlist.some((entry) => matches(address, entry));
 }

@@ -69,8 +69,8 @@ export async function readTillCatalogue(
 }
 
 /**
- * Locks the account and returns its items. The account stays locked until the end of the
- * transaction: positions depend on each other, so changes are made one at a time.
+ * The account stays locked until the end of the transaction: positions depend on each other, so
+ * changes are made one at a time.
  */
 async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<CatalogueRow[]> {
   await lockOwnAccount(tx, accountId);

@@ -84,8 +84,8 @@ export function hashManagerCode(code: string): Buffer {
 }
 
 /**
- * Locks the codes of a batch. Skips a code that another transaction is using, because waiting for
- * it while holding the order's lock could deadlock with a refund.
+ * Skips a code that another transaction is using, because waiting for it while holding the order's
+ * lock could deadlock with a refund.
  */
 export async function lockManagerCodes(
   tx: Tx,

@@ -41,8 +41,8 @@ export async function selectDuePeriods(
 }
 
 /**
- * Locks the row of a due period. Lock its account before, and read the test clock only afterwards,
- * because advancing the clock changes the row first.
+ * Lock its account before, and read the test clock only afterwards, because advancing the clock
+ * changes the row first.
  * @returns false if the period is no longer due.
  */
 export async function lockDuePeriod(tx: Tx, { tenant, task, now }: DuePeriod): Promise<boolean> {

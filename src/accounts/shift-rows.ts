@@ -38,7 +38,7 @@ export type ShiftRights = Shift & {
   readonly may_discount: boolean;
 };
 
-/** Returns the open shift of a terminal. A shift without a signed-in cashier allows nothing. */
+/** A shift without a signed-in cashier allows nothing. */
 export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
   const rows = await sql.query<ShiftRights>(
     `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as refund_limit,

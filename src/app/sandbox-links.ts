@@ -25,7 +25,7 @@ function sandboxLinks({ test, dashboard, operator }: Demo): SandboxLinks {
   };
 }
 
-/** Adds `/sandbox-links`. Callers on other machines get a 404. */
+/** Callers on other machines get a 404. */
 export function addSandboxLinks(app: FastifyInstance, links: SandboxLinks): void {
   app.get('/sandbox-links', (request, reply) => {
     const { headers, originalUrl, ip: address } = request;

@@ -51,10 +51,7 @@ export function readHomeAnswer(body: unknown): HomeAnswer | null {
   return Value.Check(HomeAnswerSchema, body) ? body : null;
 }
 
-/**
- * Returns the reason for the decline. If the home cell runs a newer release, the reason may be
- * unknown here.
- */
+/** If the home cell runs a newer release, the reason may be unknown here. */
 export function declineOf({ decline }: HomeAnswer): Decline | null {
   if (decline === null) return null;
   return decline in DECLINES ? (decline as Decline) : 'pass_unknown';

@@ -107,8 +107,8 @@ export function cellOfSecret(kind: SecretKind, text: string): number | null {
 }
 
 /**
- * Returns the hash of a bearer secret, to be stored. A plain SHA-256 is enough: a secret has 190
- * random bits and cannot be guessed, and a look-up by hash leaks nothing through its timing.
+ * A plain SHA-256 is enough: a secret has 190 random bits and cannot be guessed, and a look-up by
+ * hash leaks nothing through its timing.
  */
 export function hashSecret(secret: string): Buffer {
   return sha256(secret);

@@ -38,7 +38,7 @@ export function isMonth(text: string): boolean {
   return /^\d{4}-\d{2}$/.test(text) && isDay(`${text}-01`);
 }
 
-/** Checks the format and the order of two days. An omitted day is no bound. */
+/** An omitted day is no bound. */
 export function checkOrder(input: {
   readonly from?: string;
   readonly to?: string;

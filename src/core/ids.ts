@@ -248,7 +248,7 @@ export function pinText(
   return mac(key, ['till pin', accountId, userId, pin]).toString('base64url');
 }
 
-/** Computes the MAC of a request. `clash` counts the derived values that turned out to be taken. */
+/** `clash` counts the derived values that turned out to be taken. */
 function keyedMac(
   key: IdKey,
   purpose: 'order' | 'request',

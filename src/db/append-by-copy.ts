@@ -8,7 +8,7 @@ import { codeOf, type Database } from '#db/database.ts';
  * lose the last rows.
  */
 export interface RowAppender<R> {
-  /** Adds a row. Returns false if the row was dropped because too many are waiting. */
+  /** Returns false if the row was dropped because too many are waiting. */
   add(row: R): boolean;
   /** The number of rows that wait for the next flush. */
   readonly waiting: number;

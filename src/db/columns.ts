@@ -25,7 +25,6 @@ export interface Narrowed<T, S extends string = string> {
   readonly [AS]?: T;
 }
 
-/** The type of a column, with `?` if it may be null. */
 export type ColumnSpec = ColumnType | `${ColumnType}?` | Narrowed<unknown>;
 
 export type ColumnTypes = Readonly<Record<string, ColumnSpec>>;

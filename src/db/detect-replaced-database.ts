@@ -44,9 +44,7 @@ export type LedgerState = 'closed' | 'serving' | 'signing';
  */
 export type LedgerTrust = 'unknown' | 'agreed' | 'suspicious' | 'confirmed';
 
-/**
- * Returns the system and timeline as one text. A network's recovery runs once per such identity.
- */
+/** A network's recovery runs once per such identity. */
 export function clusterIdOf({ system, timeline }: DatabaseView): string {
   return `${system}/${timeline}`;
 }
@@ -275,7 +273,7 @@ export const VIEW = `
   from pg_control_system() s, pg_control_checkpoint() c,
     (select oid from pg_database where datname = current_database()) d`;
 
-/** Converts a row to a view. `null` for a replica, which accepts no writes. */
+/** `null` for a replica, which accepts no writes. */
 export function toView(row: ViewRow | undefined): DatabaseView | null {
   if (row === undefined || row.timeline === null || row.position === null) return null;
   return {

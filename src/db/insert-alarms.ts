@@ -1,6 +1,6 @@
 import type { Tx } from '#db/database.ts';
 
-/** Stores alarms for operators. Lower layers get it as a parameter: see settlement/alarms.ts. */
+/** Lower layers get it as a parameter: see settlement/alarms.ts. */
 export type InsertAlarms = (
   tx: Tx,
   livemode: boolean,

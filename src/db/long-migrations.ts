@@ -65,10 +65,7 @@ async function partitionsOf(client: pg.Client, table: string): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/**
- * True if the partition has its part of an index. Partitions that were created after the index have
- * it already.
- */
+/** Partitions that were created after the index have it already. */
 async function hasPart(client: pg.Client, index: string, partition: string): Promise<boolean> {
   const { rows } = await client.query(
     `select from pg_inherits p join pg_index i on i.indexrelid = p.inhrelid
@@ -79,9 +76,9 @@ async function hasPart(client: pg.Client, index: string, partition: string): Pro
 }
 
 /**
- * Builds an index. PostgreSQL cannot build one concurrently on a partitioned table. So the index is
- * first created on the parent alone, which has no rows, then built on each partition. A partition
- * that is created during the build gets its index from the parent's.
+ * PostgreSQL cannot build one concurrently on a partitioned table. So the index is first created on
+ * the parent alone, which has no rows, then built on each partition. A partition that is created
+ * during the build gets its index from the parent's.
  */
 async function buildIndex(client: pg.Client, index: NewIndex): Promise<void> {
   const { name, table, statement } = index;

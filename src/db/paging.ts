@@ -181,7 +181,7 @@ export async function selectLocatedPage<Row extends Place>(
   return readList<Row>(sql, located, { tenant, page });
 }
 
-/** Limits a list to one location. `null` selects the rows without a location. */
+/** `null` selects the rows without a location. */
 function ofLocation(list: ListOf, location: string | null): ListOf {
   const here = location === null ? checked('location_id is null') : 'location_id is not null';
   return {

@@ -91,7 +91,6 @@ export type Joined<R> = { [N in keyof R]: R[N] | null };
 /** A row whose columns the statement's conditions found to be set. */
 export type AllSet<R> = { [N in keyof R]: NonNullable<R[N]> };
 
-/** The type of a row that is read with this table or column list. */
 export type Row<T> = T extends { readonly [ROW]?: infer R } ? R : never;
 
 type Batch<S, N extends keyof S, O> = { readonly [K in N]: S[K] & ColumnSpec } & O;

@@ -21,10 +21,7 @@ interface ZoneRow {
   readonly walls: readonly string[];
 }
 
-/**
- * Reads the local times of zones. Omits names that PostgreSQL does not know, because they would
- * make the statement fail.
- */
+/** Omits names that PostgreSQL does not know, because they would make the statement fail. */
 async function selectWallTimes(
   sql: Sql,
   names: readonly string[],

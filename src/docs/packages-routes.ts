@@ -83,8 +83,8 @@ repository. <a href="/docs/quickstart">Quickstart</a></p>`,
 }
 
 /**
- * Returns the network's origin. A request's host is used only if no stranger can choose it: the
- * page's commands would otherwise install what that host serves.
+ * A request's host is used only if no stranger can choose it: the page's commands would otherwise
+ * install what that host serves.
  */
 function originOf(request: FastifyRequest, publicUrl: string | null): string {
   if (publicUrl !== null) return new URL(publicUrl).origin;

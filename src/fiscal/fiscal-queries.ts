@@ -98,7 +98,7 @@ export async function updateSigned(
   );
 }
 
-/** Stores a failed attempt. Only the newest attempt sets when the receipt is due again. */
+/** Only the newest attempt sets when the receipt is due again. */
 export async function updateUnsigned(
   sql: Sql,
   { subject_id: subjectId, attempts }: DueReceipt,

@@ -22,7 +22,7 @@ function taxesOf({ paid, presentment, lines, is_last: isLast, parts }: RefundedS
   return refundTaxes(lines, { whole, before, part, isLast });
 }
 
-/** Returns the taxes of refunds that have succeeded. Omits refunds of sales without lines. */
+/** Omits refunds of sales without lines. */
 export async function selectRefundTaxes(
   sql: Sql,
   refundIds: readonly string[],

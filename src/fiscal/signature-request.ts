@@ -51,10 +51,7 @@ async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: Unsig
   return (await selectRefundTaxes(sql, [id])).get(id) ?? [];
 }
 
-/**
- * Returns the request's body. A partial refund has taxes but no lines, because it is unknown which
- * lines it returns.
- */
+/** A partial refund has taxes but no lines, because it is unknown which lines it returns. */
 export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
   const isWhole = refunded === null || refunded === due.amount;

@@ -58,8 +58,8 @@ interface Waiting {
 }
 
 /**
- * Stops listening. The `close` method of Node's HTTP server would also cut idle connections, on
- * which a request may be arriving.
+ * The `close` method of Node's HTTP server would also cut idle connections, on which a request may
+ * be arriving.
  */
 function stopListening(server: Server): void {
   NetServer.prototype.close.call(server);

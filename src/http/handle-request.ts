@@ -119,8 +119,8 @@ function readRequest(
 }
 
 /**
- * Chooses the refusal. If another request holds the idempotency key, that is reported first, even
- * if this request has other problems.
+ * If another request holds the idempotency key, that is reported first, even if this request has
+ * other problems.
  */
 async function refusalOf(
   request: FastifyRequest,

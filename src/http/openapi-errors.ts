@@ -108,7 +108,7 @@ export function errorExamples(codes: readonly ErrorCode[]): Doc {
   );
 }
 
-/** Creates the error responses. Operations with the same codes share one. */
+/** Operations with the same codes share one. */
 export function createErrorResponses(headers: Doc) {
   const shared: Record<string, Doc> = {};
   const names = new Map<string, string>();

@@ -39,10 +39,7 @@ function componentName(title: string): string {
   return title.replaceAll(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase());
 }
 
-/**
- * Returns the title of a schema. In a list of properties, `title` is a schema itself and does not
- * count.
- */
+/** In a list of properties, `title` is a schema itself and does not count. */
 function titleOf(schema: unknown): string | null {
   if (schema === null || typeof schema !== 'object' || !('title' in schema)) return null;
   return typeof schema.title === 'string' ? schema.title : null;

@@ -64,10 +64,7 @@ function checkType(request: FastifyRequest, route: AnyRoute): Refusal | null {
   return allowed.includes(mediaType(request)) ? null : wrongType(allowed);
 }
 
-/**
- * Refuses compressed bodies. The service never decompresses, because decompressed data could exceed
- * every size limit.
- */
+/** The service never decompresses, because decompressed data could exceed every size limit. */
 function checkContentEncoding(request: FastifyRequest): Refusal | null {
   const encoding = headerOf(request, 'content-encoding');
   if (encoding === undefined || /^\s*(identity)?\s*$/i.test(encoding)) return null;

@@ -62,10 +62,7 @@ export function isOffered(language: TextLanguage, keys: readonly string[]): bool
   return lacking.length <= keys.length * MOST_LACKING;
 }
 
-/**
- * Returns the offered languages. Outside production, they include the pseudo-language, for testing
- * the screens.
- */
+/** Outside production, they include the pseudo-language, for testing the screens. */
 export function offeredLanguages(production: boolean): readonly TextLanguage[] {
   return production ? WRITTEN_LANGUAGES : [...WRITTEN_LANGUAGES, PSEUDO_LANGUAGE];
 }

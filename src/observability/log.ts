@@ -98,10 +98,7 @@ function plain(_key: string, value: unknown): unknown {
   return value instanceof Error ? describeError(value) : value;
 }
 
-/**
- * Writes a line. `leftOut` is the number of entries of its kind that were omitted since the last
- * line.
- */
+/** `leftOut` is the number of entries of its kind that were omitted since the last line. */
 type Tell = (leftOut: number) => void;
 
 interface Repeats {

@@ -43,9 +43,7 @@ const HTTPS_PORT = 443;
 
 type Look = () => Promise<string>;
 
-/**
- * Runs a check. `look` returns the detail if the check passes, and throws the problem if it fails.
- */
+/** `look` returns the detail if the check passes, and throws the problem if it fails. */
 async function finding(check: string, look: Look): Promise<Finding> {
   try {
     return { check, ok: true, detail: await look() };

@@ -28,10 +28,7 @@ function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/**
- * True if the caller may read the metrics. In production the token is required, because a proxy may
- * change the caller's address.
- */
+/** In production the token is required, because a proxy may change the caller's address. */
 function mayReadMetrics(request: FastifyRequest, access: MetricsAccess): boolean {
   const { production, metricsToken, publicUrl } = access;
   if (metricsToken === null) {

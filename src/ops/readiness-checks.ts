@@ -86,10 +86,7 @@ export function databaseCheck(db: Database): HealthCheck {
  */
 const CHAIN_FRESH_MS = 15_000;
 
-/**
- * Checks a chain. The chain is not required: without it, only confirmations, refunds and balances
- * do not work.
- */
+/** The chain is not required: without it, only confirmations, refunds and balances do not work. */
 export function chainCheck(chain: Chain): HealthCheck {
   return {
     name: chain.config.network,

@@ -49,7 +49,7 @@ export function selectAgentTokens(
   return selectActiveFirst(sql, agentTokens, payerId, page);
 }
 
-/** Records which intents the tokens pay. A token is held until its payment ends. */
+/** A token is held until its payment ends. */
 export async function updateAgentTokenIntents(
   tx: Tx,
   uses: readonly { readonly id: string; readonly paymentIntentId: string }[],

@@ -8,10 +8,7 @@ export type AgentTokenStatus = (typeof AGENT_TOKEN_STATUSES)[number];
 /** `held`: an intent in progress uses the token. `spent`: the token has paid. */
 export type TokenUse = 'unused' | 'held' | 'spent';
 
-/**
- * Returns the token's status. A spent token stays `spent` even if revoked, because the money has
- * moved.
- */
+/** A spent token stays `spent` even if revoked, because the money has moved. */
 export function agentTokenStatus(row: AgentTokenRow, use: TokenUse, now: Date): AgentTokenStatus {
   if (use !== 'unused') return use;
   if (row.revoked_at !== null) return 'revoked';

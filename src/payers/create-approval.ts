@@ -120,10 +120,7 @@ function toPayload(
 
 const KIND_NAMES = { enrolment: 'approval', faucet: 'faucet request' } as const;
 
-/**
- * Creates a request. Refuses if the payer has one of this kind in progress, which may still use the
- * same nonce.
- */
+/** Refuses if the payer has one of this kind in progress, which may still use the same nonce. */
 async function leaveRequest<K extends RequestKind & ('enrolment' | 'faucet')>(
   ctx: ProcessContext,
   request: {

@@ -20,10 +20,7 @@ export const PASS_CODE_KEPT_MS = DAY_MS;
  */
 const SWEEP = 20;
 
-/**
- * Creates a code that pays once with the pass. Locks the payer, so that the pass cannot be revoked
- * meanwhile.
- */
+/** Locks the payer, so that the pass cannot be revoked meanwhile. */
 export async function createPassCode(
   tx: Tx,
   made: { readonly payerId: string; readonly passId: string; readonly now: Date },

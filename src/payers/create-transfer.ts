@@ -173,7 +173,6 @@ async function noneLeft(sql: Sql, { payer, now }: TransferRequest): Promise<Refu
 }
 
 /**
- * Stores the transfer and requests it from the relayer.
  * @param isPaid true if the token has already recorded the nonce. The operator then pays no gas, so
  * no limit applies.
  */

@@ -96,7 +96,7 @@ export async function updatePayerLimits(
   return (await payers.update(tx, limits, { where: 'id = $1', values: [id] }))[0];
 }
 
-/** Blocks a payer, or unblocks it if `at` is `null`. A blocked payer keeps its earlier time. */
+/** A blocked payer keeps its earlier time. */
 export async function updatePayerBlocked(tx: Tx, id: string, at: Date | null): Promise<boolean> {
   const rows = await tx.query(
     `update payers

@@ -122,8 +122,8 @@ export interface NewSession {
 type SignInContext = Pick<ChainContext, 'db' | 'chains'>;
 
 /**
- * Verifies a message and its signature. Each attempt consumes the nonce, even a failed one; only if
- * no node responded, the same message can be sent again.
+ * Each attempt consumes the nonce, even a failed one; only if no node responded, the same message
+ * can be sent again.
  */
 async function verifyClaim(
   { db, chains }: SignInContext,

@@ -27,7 +27,7 @@ export async function selectPhonePass(
   return phonePasses.find(sql, 'where pass_id = $1 and kind = $2', [filter.passId, filter.kind]);
 }
 
-/** Stores the value of a pass in a phone wallet. The earlier value becomes invalid. */
+/** The earlier value becomes invalid. */
 export async function replacePhonePass(
   tx: Tx,
   made: {

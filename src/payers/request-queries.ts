@@ -35,7 +35,7 @@ export type RequestOutcome = Pick<PayerRequestRow, 'id' | 'failure_code' | 'tx_h
   readonly status: 'succeeded' | 'failed';
 };
 
-/** Stores results of requests. Requests of demo data have no row here and are skipped. */
+/** Requests of demo data have no row here and are skipped. */
 export async function updatePayerRequests(
   tx: Tx,
   outcomes: readonly RequestOutcome[],

@@ -32,7 +32,7 @@ export async function upsertRotatingKey(tx: Tx, { passId, key, now }: NewKey): P
   );
 }
 
-/** Stores a key if the pass has none. If two are stored concurrently, the first one stays. */
+/** If two are stored concurrently, the first one stays. */
 export async function insertFirstRotatingKey(tx: Tx, { passId, key, now }: NewKey): Promise<void> {
   await tx.query(`${STORE} nothing`, [passId, key, now]);
 }

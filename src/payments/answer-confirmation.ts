@@ -49,8 +49,8 @@ function isAnsweredAlready(intent: PaymentIntent, approve: boolean): boolean {
 }
 
 /**
- * Records the answer. Rejections count against the merchant for an hour of the account's clock; an
- * approval clears them.
+ * Rejections count against the merchant for an hour of the account's clock; an approval clears
+ * them.
  */
 async function noteAnswer(
   tx: Tx,

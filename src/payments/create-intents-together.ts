@@ -144,10 +144,7 @@ interface Deciding {
   readonly stamp: Stamp;
 }
 
-/**
- * Returns the refusal if the price is invalid. Ignores a missing exchange rate, which is not the
- * request's fault.
- */
+/** Ignores a missing exchange rate, which is not the request's fault. */
 function checkPrice(price: Price | Refusal): Refusal | null {
   return isRefusal(price) && price.code === 'parameter_invalid' ? price : null;
 }

@@ -110,10 +110,7 @@ export async function lockCredential(
   return (await KINDS[credential.type as Type].lockAgain?.(tx, credential)) ?? null;
 }
 
-/**
- * Verifies a credential. `state` is its locked state, with what earlier payments of the batch have
- * consumed.
- */
+/** `state` is its locked state, with what earlier payments of the batch have consumed. */
 export function verify(
   state: CredentialState,
   presented: Presented,

@@ -157,7 +157,7 @@ export async function markRecovered(
   );
 }
 
-/** Returns the oldest open intent of each terminal. Concurrent polls share this statement. */
+/** Concurrent polls share this statement. */
 export async function selectNextForTerminals(
   sql: Sql,
   terminalIds: readonly string[],
@@ -175,10 +175,9 @@ export async function selectNextForTerminals(
 }
 
 /**
- * Records that the terminal has picked up the intent. Only the first pickup counts. If the intent
- * was tapped before, the time of the tap is stored. `now` is by the service's clock; the stored
- * time is by the account's clock. @returns the stored time; undefined if the terminal has no such
- * intent.
+ * Only the first pickup counts. If the intent was tapped before, the time of the tap is stored.
+ * `now` is by the service's clock; the stored time is by the account's clock. @returns the stored
+ * time; undefined if the terminal has no such intent.
  */
 export async function updatePickedUp(
   sql: Sql,
@@ -230,8 +229,8 @@ const UPDATE_STATES = `
   returning i.id`;
 
 /**
- * Writes new states. The WHERE repeats each row's expected status, so the transaction fails if a
- * row has changed since the decision.
+ * The WHERE repeats each row's expected status, so the transaction fails if a row has changed since
+ * the decision.
  */
 export async function updateIntentStates(
   tx: Tx,

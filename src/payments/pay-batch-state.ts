@@ -48,7 +48,6 @@ export interface PayContext {
   readonly intents: ReadonlyMap<string, PaymentIntent>;
   readonly credentials: Map<string, CredentialState>;
   readonly ofUnknown: UnknownDecline;
-  /** The credentials that the batch consumes. */
   readonly consumed: Map<string, CredentialState>;
   readonly terms: BatchTerms;
   readonly shareLeft: CheckShare;
@@ -79,10 +78,7 @@ export function intentOf(context: Pick<PayContext, 'intents' | 'changes'>, reque
   return terminalId === undefined || intent.terminal_id === terminalId ? intent : null;
 }
 
-/**
- * Reads the state of a batch. Locks intents, then credentials, then payers, each in a fixed order,
- * like every payment.
- */
+/** Locks intents, then credentials, then payers, each in a fixed order, like every payment. */
 export async function readContext(
   tx: Tx,
   items: readonly PayItem[],

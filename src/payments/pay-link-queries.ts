@@ -26,7 +26,7 @@ export interface PayLinkRow {
   answers: number;
 }
 
-/** Reads a pay link. `address` is the requesting wallet, checksummed; `null` if unknown. */
+/** `address` is the requesting wallet, checksummed; `null` if unknown. */
 export async function selectPayLink(
   sql: Sql,
   { intentId, address }: { readonly intentId: string; readonly address: Hex | null },

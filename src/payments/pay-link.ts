@@ -124,7 +124,7 @@ function whyClosed({ status }: PaymentIntent, row: PayLinkRow): Refusal | null {
   return refuse('terminal_inactive', 'The terminal of this payment is inactive.');
 }
 
-/** Returns the link with the customer's tip, if there is one. Refuses a tip that is not allowed. */
+/** Refuses a tip that is not allowed. */
 export function withTip(link: PayLink, tipAmount: number | undefined): PayLink | Refusal {
   const tip = tipAmount === undefined ? null : atoms(tipAmount);
   return checkTip(link.intent, tip) ?? { ...link, tip };

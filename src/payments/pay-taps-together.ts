@@ -183,7 +183,6 @@ function command(
   return toCommand(assessment, attempt, now);
 }
 
-/** Returns the intent command for the result of the checks. */
 function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentCommand {
   switch (assessment.kind) {
     case 'settle':

@@ -97,8 +97,8 @@ async function visitHome(
 }
 
 /**
- * Starts the span of a tap. The span joins the trace that the merchant's server began for the sale;
- * otherwise it starts a trace.
+ * The span joins the trace that the merchant's server began for the sale; otherwise it starts a
+ * trace.
  */
 function startPaySpan(intent: PaymentIntent | null): Span | null {
   if (!isTracing()) return null;

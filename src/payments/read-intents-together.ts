@@ -27,8 +27,8 @@ const batcherOf = perProcess(({ db }: { readonly db: Sql }) =>
 );
 
 /**
- * Reads an intent. Concurrent requests share one `= any($1)`, which doubled the throughput. Returns
- * `null` if the intent is missing or belongs to another account or mode.
+ * Concurrent requests share one `= any($1)`, which doubled the throughput. Returns `null` if the
+ * intent is missing or belongs to another account or mode.
  */
 export async function readIntent(
   ctx: { readonly db: Sql; readonly clock: Clock },

@@ -5,15 +5,12 @@ import { applied, type Outcome, takeOutcomes } from '#settlement/chain-requests.
 
 const BATCH = 20;
 
-/**
- * Returns the account of a registration. The subject is `<account id>:<network>`, followed by the
- * contract version.
- */
+/** The subject is `<account id>:<network>`, followed by the contract version. */
 function accountOf(outcome: Outcome<'merchant_registration'>): string {
   return outcome.subjectId.split(':')[0] ?? '';
 }
 
-/** Applies one result. A dashboard request that waits for the result gets its response. */
+/** A dashboard request that waits for the result gets its response. */
 async function applyRegistration(
   tx: Tx,
   outcome: Outcome<'merchant_registration'>,

@@ -58,8 +58,7 @@ async function follow(
 }
 
 /**
- * Applies the result of one step. Retries a refused application, because the wallet stays announced
- * until it is applied.
+ * Retries a refused application, because the wallet stays announced until it is applied.
  * @returns a change that the contract no longer knows.
  */
 async function applyStep(

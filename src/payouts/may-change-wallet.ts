@@ -14,7 +14,7 @@ export interface WalletChangeRef {
   readonly now: Date;
 }
 
-/** Returns the current wallet, if it may be changed now. Locks the account's row. */
+/** Locks the account's row. */
 export async function checkMayChange(
   tx: Tx,
   ref: WalletChangeRef,

@@ -47,10 +47,7 @@ function heldForForeign(left: bigint): Refusal {
   );
 }
 
-/**
- * Checks that this amount can be withdrawn now. The account's row stays locked, so that the result
- * remains valid.
- */
+/** The account's row stays locked, so that the result remains valid. */
 export async function checkMayWithdraw(
   tx: Tx,
   { tenant, amount }: Pick<WithdrawRequest, 'tenant' | 'amount'>,

@@ -27,7 +27,7 @@ export async function findHoldLink(
   return selectHoldLink(sql, { hash: hashSecret(input.token), now: input.now });
 }
 
-/** Refuses if the account's payouts are held. The caller must have locked the account's row. */
+/** The caller must have locked the account's row. */
 export async function checkNotHeld(sql: Sql, accountId: string): Promise<Refusal | null> {
   const hold = await selectOpenHold(sql, accountId);
   if (hold === undefined) return null;
@@ -50,10 +50,7 @@ export async function mailedTo(
   return new Set(hold.heldBy.includes('@') ? [...owners, hold.heldBy] : owners);
 }
 
-/**
- * Ends the hold. The caller must have checked that an owner who just verified a factor makes the
- * request.
- */
+/** The caller must have checked that an owner who just verified a factor makes the request. */
 export async function liftHold(
   tx: Tx,
   people: Pick<PeopleDeps, 'secretKey'>,

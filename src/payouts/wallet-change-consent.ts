@@ -62,7 +62,6 @@ export interface SignedWallet extends Pick<CheckedSignature, 'deployment'> {
 }
 
 /**
- * Checks that the wallet has signed this consent.
  * @returns the wallet.
  * @throws RpcUnavailable
  */

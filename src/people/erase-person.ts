@@ -45,9 +45,7 @@ function checkTeams(teams: readonly TeamMateRow[], erasing: Erasing): Refusal | 
   return own.length > 0 && !erasing.factorIsFresh ? factorNotFresh() : null;
 }
 
-/**
- * Removes the person from every organization. If it returns a refusal, the caller must roll back.
- */
+/** If it returns a refusal, the caller must roll back. */
 async function leaveOrganizations(
   deps: PeopleDeps,
   tx: Tx,
@@ -101,9 +99,9 @@ async function eraseRows(tx: Tx, user: UserRow, now: Date): Promise<void> {
 }
 
 /**
- * Erases a person. All access ends with the commit; name, address, devices and factors are deleted.
- * The audit log keeps its entries. A last owner, or the last member of staff, must first hand over
- * to someone else.
+ * All access ends with the commit; name, address, devices and factors are deleted. The audit log
+ * keeps its entries. A last owner, or the last member of staff, must first hand over to someone
+ * else.
  */
 export async function erasePerson(deps: PeopleDeps, erasing: Erasing): Promise<Refusal | null> {
   const { userId, now } = erasing;

@@ -35,7 +35,7 @@ export interface NamedInvitation extends InvitationRow {
 
 const OPEN = 'accepted_at is null and revoked_at is null';
 
-/** Stores an invitation. An earlier open one to the same address becomes invalid. */
+/** An earlier open one to the same address becomes invalid. */
 export async function replaceInvitation(
   tx: Tx,
   to: InvitedTo,

@@ -81,7 +81,7 @@ export type UserAccountRow = Row<typeof OWN_ROLE> & {
   kyb_status: string;
 };
 
-/** Returns a person's accounts. A role through an organization counts if it is higher. */
+/** A role through an organization counts if it is higher. */
 export async function selectAccountsOf(sql: Sql, userId: string): Promise<UserAccountRow[]> {
   const rows = await sql.query<UserAccountRow>(
     `select ${OWN_ROLE}, a.name, a.status, a.kyb_status

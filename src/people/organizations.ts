@@ -144,7 +144,7 @@ export async function withdrawFromOrganization(
   return null;
 }
 
-/** Removes a person from the organization. The rights in its accounts end with the next request. */
+/** The rights in its accounts end with the next request. */
 export async function removeFromOrganization(
   tx: Tx,
   ref: OrganizationRef,
@@ -205,7 +205,7 @@ interface Owned {
   readonly owners: readonly string[];
 }
 
-/** Returns the organization's accounts with their owners. Call it before a change. */
+/** Call it before a change. */
 async function ownersIn(tx: Tx, organizationId: string): Promise<Owned[]> {
   const owned: Owned[] = [];
   for (const account of await selectAccountsIn(tx, organizationId)) {

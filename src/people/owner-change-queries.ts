@@ -26,7 +26,7 @@ export const payoutHoldLinks = table(
   { hash: 'bytea', expires_at: 'timestamptz' },
 );
 
-/** Returns the time of the last change of owners. Invitations do not count until accepted. */
+/** Invitations do not count until accepted. */
 export async function selectLastOwnerChange(sql: Sql, accountId: string): Promise<Date | null> {
   const rows = await sql.query<{ created: Date }>(
     `select created from owner_changes where account_id = $1 and kind <> 'invited'

@@ -70,9 +70,9 @@ export async function hashPassword(
 let decoy: Promise<string> | null = null;
 
 /**
- * True if the password matches the hash. If there is no hash (no such user, or an erased one),
- * checks a decoy, so that the time does not reveal whether the user exists. Returns a refusal if
- * this kind of caller has used up its share of the capacity.
+ * If there is no hash (no such user, or an erased one), checks a decoy, so that the time does not
+ * reveal whether the user exists. Returns a refusal if this kind of caller has used up its share of
+ * the capacity.
  */
 export async function verifyPassword(
   password: string,

@@ -19,7 +19,7 @@ export interface TeamRef {
   readonly now: Date;
 }
 
-/** Records a change of owners and mails the owners. `before` are the members before the change. */
+/** `before` are the members before the change. */
 export async function noteOwners(
   tx: Tx,
   ref: TeamRef,

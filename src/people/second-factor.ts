@@ -134,10 +134,7 @@ async function renewRecoveryCodes(tx: Tx, userId: string): Promise<readonly stri
   return codes;
 }
 
-/**
- * Confirms the set-up with a code from the app. From now on, signing in requires a code. @returns
- * the recovery codes.
- */
+/** From now on, signing in requires a code. @returns the recovery codes. */
 export async function confirmTotp(
   deps: PeopleDeps,
   ref: FactorRef,

@@ -57,10 +57,7 @@ async function selectDue(sql: Sql, now: Date): Promise<Due[]> {
 
 type Changed = Row<typeof settingChanges> & { readonly email: string };
 
-/**
- * Takes the changes of one kind.
- * @returns none if another worker has mailed this kind within the last hour
- */
+/** @returns none if another worker has mailed this kind within the last hour */
 async function takeChanges(tx: Tx, { account_id, kind }: Due, now: Date): Promise<Changed[]> {
   const taken = await tx.query(
     `insert into setting_mails as m (account_id, kind, mailed_at) values ($1, $2, $3)

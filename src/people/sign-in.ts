@@ -66,9 +66,8 @@ export async function signIn(deps: PeopleDeps, input: SignInInput): Promise<Sign
 }
 
 /**
- * Returns the user with these credentials. Attempts are counted per IP address and per person. A
- * device on which the person has signed in has its own counter, so guesses on other devices do not
- * lock it out.
+ * Attempts are counted per IP address and per person. A device on which the person has signed in
+ * has its own counter, so guesses on other devices do not lock it out.
  */
 export async function checkPassword(
   deps: PeopleDeps,

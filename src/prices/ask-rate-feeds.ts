@@ -76,8 +76,8 @@ function isTimestamp(value: unknown): value is string {
 }
 
 /**
- * Parses a feed's document. Ignores unknown fields. A malformed rate affects only its own currency,
- * because a single bad row must not stop the sales in all others.
+ * Ignores unknown fields. A malformed rate affects only its own currency, because a single bad row
+ * must not stop the sales in all others.
  */
 function readDocument(text: string): FeedAnswer | NoAnswer {
   const document: unknown = JSON.parse(text);

@@ -76,7 +76,7 @@ function middle(a: bigint, b: bigint, maxSpread: number): bigint | null {
   return rate === 0n ? null : rate;
 }
 
-/** Returns a currency's rate in a feed. The dollar's rate is 1, even if the feed omits it. */
+/** The dollar's rate is 1, even if the feed omits it. */
 function ofFeed({ rates }: FeedAnswer, currency: string): bigint | null | undefined {
   return rates.has(currency) ? rates.get(currency) : currency === 'usd' ? FEED_ONE : undefined;
 }

@@ -65,8 +65,8 @@ const MARKET_CLOSED_AFTER_MS = 60 * 60_000;
 const WHOLE_MARGIN = 10_000n;
 
 /**
- * Returns the rate of a sale. While the market is closed, the rate includes the operator's margin
- * for what the market may do when it opens, rounded up: in the shop's favor.
+ * While the market is closed, the rate includes the operator's margin for what the market may do
+ * when it opens, rounded up: in the shop's favor.
  */
 function rateOfSale(rate: string, row: RateRow, now: Date): string {
   const { market_at: marketAt, closed_margin: margin } = row;
@@ -77,10 +77,7 @@ function rateOfSale(rate: string, row: RateRow, now: Date): string {
   return rateText((raised + WHOLE_MARGIN - 1n) / WHOLE_MARGIN);
 }
 
-/**
- * Returns a price's current value in USDC. Refuses with 503 if the rate is outdated, and with 400
- * if the request is invalid.
- */
+/** Refuses with 503 if the rate is outdated, and with 400 if the request is invalid. */
 export function quote(
   input: AskedPresentment,
   rates: ReadonlyMap<string, RateRow>,

@@ -226,8 +226,7 @@ function needsManager(
 }
 
 /**
- * Checks the manager's code. A till may refund its own sales up to the signed-in cashier's limit;
- * anything else needs a code.
+ * A till may refund its own sales up to the signed-in cashier's limit; anything else needs a code.
  */
 async function checkManager(
   tx: Tx,

@@ -8,7 +8,7 @@ export function refundable(payment: Payment): Atoms {
   return subtract(payment.amount, payment.amount_reserved);
 }
 
-/** Returns the amount of a new refund. `requested` is `null` to refund everything that is left. */
+/** `requested` is `null` to refund everything that is left. */
 export function decideAmount(payment: Payment, requested: number | null): Atoms | Refusal {
   const left = refundable(payment);
   if (left === 0n) {

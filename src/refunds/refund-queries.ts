@@ -110,10 +110,7 @@ export async function insertRefund(
   await refunds.insert(tx, { ...refund, failure_message: failureMessage });
 }
 
-/**
- * Reserves the amount of a pending refund. The table's check refuses more than the payment's
- * amount.
- */
+/** The table's check refuses more than the payment's amount. */
 export async function reserve(tx: Tx, paymentId: string, amount: bigint): Promise<void> {
   const rows = await tx.query(
     `update payments set amount_reserved = amount_reserved + $2
@@ -148,7 +145,7 @@ export async function release(tx: Tx, paymentId: string, amount: bigint): Promis
   assert(rows.length === 1, 'a refund was released that was not reserved');
 }
 
-/** Ends a pending refund. `refundedBefore` is the result of `book`; `null` if the refund failed. */
+/** `refundedBefore` is the result of `book`; `null` if the refund failed. */
 export async function updateEnded(
   tx: Tx,
   refund: Refund & { status: 'succeeded' | 'failed' },

@@ -23,10 +23,7 @@ function versionOf(text: string): Version | null {
   };
 }
 
-/**
- * True if `one` comes after `other`. Candidates come before their version: 1.0.0-rc.1, 1.0.0-rc.2,
- * 1.0.0.
- */
+/** Candidates come before their version: 1.0.0-rc.1, 1.0.0-rc.2, 1.0.0. */
 function isAfter(one: Version, other: Version): boolean {
   const parts = ({ numbers, candidate }: Version) => [
     ...numbers,

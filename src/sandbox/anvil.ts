@@ -142,7 +142,7 @@ export async function startAnvil(
   }
 }
 
-/** Returns the program's path. The package's wrapper would be one more process. */
+/** The package's wrapper would be one more process. */
 function anvilProgram(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch;
   try {

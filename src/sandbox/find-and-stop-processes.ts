@@ -27,8 +27,8 @@ export function isListed(pid: number): boolean {
 }
 
 /**
- * True if a process runs. A zombie (ended, but not yet reaped by its parent) does not count: it
- * holds no file, port or memory, although `kill -0` finds it.
+ * A zombie (ended, but not yet reaped by its parent) does not count: it holds no file, port or
+ * memory, although `kill -0` finds it.
  */
 export function isRunning(pid: number): boolean {
   return isListed(pid) && !isZombie(pid);
@@ -145,7 +145,7 @@ export async function stopProcess(pid: number, steps: readonly StopStep[]): Prom
   throw new Error(`Process ${pid} did not exit`);
 }
 
-/** Sends a signal. A process that has already ended counts as success. */
+/** A process that has already ended counts as success. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -34,10 +34,7 @@ export async function ensureLibraryLinks(packageFolder: string): Promise<void> {
   }
 }
 
-/**
- * Returns the links that the package declares. A package for a system that needs no links declares
- * none.
- */
+/** A package for a system that needs no links declares none. */
 async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   try {
     const text = await fs.readFile(join(packageFolder, 'native', 'pg-symlinks.json'), 'utf8');
@@ -48,7 +45,7 @@ async function linksOf(packageFolder: string): Promise<readonly Link[]> {
   }
 }
 
-/** True if the link's target exists. A dangling link is replaced. */
+/** A dangling link is replaced. */
 function exists(path: string): Promise<boolean> {
   return fs.access(path).then(
     () => true,

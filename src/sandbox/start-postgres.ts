@@ -268,10 +268,7 @@ function recordedPort(record: unknown): number | undefined {
   return typeof record.port === 'number' ? record.port : undefined;
 }
 
-/**
- * Creates the cluster unless it exists. The rename comes last, so that a partial cluster is never
- * used.
- */
+/** The rename comes last, so that a partial cluster is never used. */
 async function ensureCluster(site: Site): Promise<PostgresAccount> {
   const exists = await fs.stat(site.cluster).then(
     () => true,
@@ -326,7 +323,7 @@ async function ensureDatabase(site: Site, port: number): Promise<void> {
   }
 }
 
-/** Signs in as superuser. A busy machine may need several attempts. @throws StartError */
+/** A busy machine may need several attempts. @throws StartError */
 async function signIn(site: Site, port: number): Promise<pg.Client> {
   const deadline = performance.now() + site.readyMs;
   for (;;) {

@@ -52,7 +52,7 @@ export function gaslessTransfers(env: Env): readonly Network[] | null {
   throw new StartError(`GASLESS_TRANSFERS=${text} must be ${form}`);
 }
 
-/** Returns a network's keys. The settings of a process that does not sign may omit them. */
+/** The settings of a process that does not sign may omit them. */
 function keysOf(env: Env, network: Network, roles: ReadonlySet<Role>) {
   const prefix = chainPrefix(network);
   const [relayers, registrar] = [`${prefix}RELAYER_KEYS`, `${prefix}REGISTRAR_KEY`] as const;
@@ -126,10 +126,7 @@ function chainRules(env: Env, network: Network, chainId: number): AskedRules {
 /** Matches `<address>` or `<address>@<block of deployment>`. */
 const FORMER = /^(0x[0-9a-f]{40})(?:@(\d{1,15}))?$/i;
 
-/**
- * Parses the previous contracts.
- * @throws StartError for malformed text, or a contract named twice.
- */
+/** @throws StartError for malformed text, or a contract named twice. */
 function formerSettlements(env: Env, prefix: ReturnType<typeof chainPrefix>): ContractPlace[] {
   const name = `${prefix}PREVIOUS_CONTRACTS` as const;
   const text = readSetting(env, name);

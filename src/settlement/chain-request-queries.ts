@@ -164,9 +164,8 @@ export async function endUnsigned(
 }
 
 /**
- * Marks results as applied. Calls that were counted before they were requested (gas-budget.ts)
- * then count the gas that they have used. A settled payment counts no more, and neither does a
- * deployment that its fees cover.
+ * Calls that were counted before they were requested (gas-budget.ts) then count the gas that they
+ * have used. A settled payment counts no more, and neither does a deployment that its fees cover.
  */
 export async function markOutcomesApplied(
   tx: Tx,

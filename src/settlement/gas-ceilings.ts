@@ -68,7 +68,6 @@ export const CANCELLATION_GAS_LIMIT = 21_000n;
  */
 export const BYTE_GAS = 80n;
 
-/** Returns the ceiling of a call with this call data. */
 export function withCallData(gas: bigint, data: Hex): bigint {
   const total = gas + BigInt(size(data)) * BYTE_GAS;
   return total < TRANSACTION_GAS_CAP ? total : TRANSACTION_GAS_CAP;

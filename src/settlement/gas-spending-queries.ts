@@ -24,7 +24,6 @@ export interface GasCall {
   readonly hasPaidHere?: boolean;
   /** The sale whose fees are higher than the cost of the deployment. */
   readonly coveredBy?: string;
-  /** The ceiling of the call. */
   readonly gas: bigint;
   readonly now: Date;
 }

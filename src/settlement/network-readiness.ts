@@ -141,10 +141,7 @@ function tell(
   else log.warn('the network is not settling payments', { network, reasons });
 }
 
-/**
- * Computes a network's state. The network settles if at least one worker has no problem, because
- * one can do all the work.
- */
+/** The network settles if at least one worker has no problem, because one can do all the work. */
 export function judgeNetwork(network: Omit<NetworkRow, 'livemode'>): NetworkState {
   const { recovering, all_stopped: allStopped, workers, ceiling } = network;
   const reasons = new Set<UnsettledReason>();

@@ -16,7 +16,7 @@ export interface WorkerReport {
   readonly deploysWallets: boolean;
 }
 
-/** Stores a worker's report and heartbeat. A new worker gets no senders yet. */
+/** A new worker gets no senders yet. */
 export async function upsertReport(
   sql: Sql,
   worker: { readonly livemode: boolean; readonly owner: string },

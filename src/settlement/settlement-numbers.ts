@@ -20,7 +20,7 @@ export interface DrawnNumber {
 export interface SettlementNumbers {
   /** Returns one number per mode, in order, usually without a database round trip. */
   take(modes: readonly boolean[]): Promise<DrawnNumber[]>;
-  /** Puts numbers back into the stock. Pass only numbers that were certainly not used. */
+  /** Pass only numbers that were certainly not used. */
   putBack(numbers: readonly DrawnNumber[]): void;
   /** Discards the numbers drawn so far, because they must no longer be used. */
   drop(): void;

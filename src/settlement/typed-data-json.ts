@@ -9,8 +9,7 @@ interface Signable {
 }
 
 /**
- * Adds the domain's type to the message. MetaMask's library would otherwise assume that the domain
- * has no fields, and sign another digest.
+ * MetaMask's library would otherwise assume that the domain has no fields, and sign another digest.
  */
 export function withDomainType<T extends Signable>(signable: T) {
   return { ...signable, types: { EIP712Domain: DOMAIN_FIELDS, ...(signable.types as T['types']) } };

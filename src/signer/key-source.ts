@@ -35,8 +35,8 @@ export async function keyFromFile(file: string, address: Hex): Promise<KeySource
 }
 
 /**
- * Creates a source that signs with a program. The program's last argument is the digest (64 hex
- * digits); it prints the signature in DER as base64, as key services do.
+ * The program's last argument is the digest (64 hex digits); it prints the signature in DER as
+ * base64, as key services do.
  * @throws StartError if other users can change the program.
  */
 export async function keyFromCommand(command: readonly string[], address: Hex): Promise<KeySource> {

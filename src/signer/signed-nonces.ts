@@ -125,10 +125,7 @@ function count({ times }: State, at: number): void {
   while ((times[0] ?? at) < at - HOUR_MS) times.shift();
 }
 
-/**
- * Rewrites the file. The rename is atomic, so even a power cut leaves a complete file, the old or
- * the new one.
- */
+/** The rename is atomic, so even a power cut leaves a complete file, the old or the new one. */
 async function writeAnew(file: string, { newest, times, floor }: State): Promise<FileHandle> {
   const kept = [...newest.values()];
   const head: Head = { floor, times, kept: kept.length };

@@ -112,7 +112,7 @@ async function changeKey(
   return row;
 }
 
-/** Makes readers use this version. The previous key stays valid until it is ended. */
+/** The previous key stays valid until it is ended. */
 export function useKey(
   tx: Tx,
   version: number,

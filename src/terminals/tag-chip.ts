@@ -37,7 +37,7 @@ export interface ChipSettings {
   readonly keys: CardKeys;
 }
 
-/** Sets up a terminal's tag as a chip. Messages of an earlier chip are no longer accepted. */
+/** Messages of an earlier chip are no longer accepted. */
 export async function makeChip(
   tx: Tx,
   tag: TagPlace,

@@ -32,10 +32,7 @@ export function tagOf(content: Buffer): string {
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
 }
 
-/**
- * Reads the files of a build.
- * @returns the files by their path in the folder, with forward slashes.
- */
+/** @returns the files by their path in the folder, with forward slashes. */
 export async function readBuilt(folder: string): Promise<ReadonlyMap<string, WebFile>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const contents = new Map<string, Buffer>();

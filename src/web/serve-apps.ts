@@ -132,10 +132,7 @@ function sayLanguage(reply: FastifyReply, language: TextLanguage, readers: Reade
   if (readers !== 'english') reply.header('Vary', VARY[readers]);
 }
 
-/**
- * Returns the page's readers. A till's customer display is for customers, so it does not follow the
- * cashier's language.
- */
+/** A till's customer display is for customers, so it does not follow the cashier's language. */
 function readersOf({ readers, customersAt }: WebApp, query: unknown): Readers {
   return customersAt !== undefined && customersAt in (query as object) ? 'customers' : readers;
 }

@@ -43,7 +43,7 @@ export interface DispatcherDeps {
   readonly network: Network;
   readonly owner: string;
   readonly leaseMs: number;
-  /** Releases a lease. Never rejects. */
+  /** Never rejects. */
   readonly release: (endpointId: string) => Promise<void>;
   /** Called when the receiver returned 410. */
   readonly gone: (endpointId: string) => void;

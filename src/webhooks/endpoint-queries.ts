@@ -40,9 +40,8 @@ export async function lockEndpoint(
 }
 
 /**
- * Counts endpoints. Concurrent creations in one account and mode wait for each other, so that they
- * cannot exceed the limit. Takes a position in the account's order, so that the new endpoint gets
- * all later events.
+ * Concurrent creations in one account and mode wait for each other, so that they cannot exceed the
+ * limit. Takes a position in the account's order, so that the new endpoint gets all later events.
  */
 export async function countEndpointsLocked(tx: Tx, tenant: Tenant): Promise<number> {
   const values = [tenant.accountId, tenant.livemode];

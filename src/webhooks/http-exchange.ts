@@ -58,10 +58,7 @@ function reasonOf(error: Error): NoAnswer {
   return BY_CODE.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection_failed';
 }
 
-/**
- * Converts bytes to text. Replaces NUL, which PostgreSQL cannot store, and omits a character that
- * the limit has cut.
- */
+/** Replaces NUL, which PostgreSQL cannot store, and omits a character that the limit has cut. */
 function toText(bytes: Buffer, keptBytes: number): string | null {
   if (bytes.length === 0) return null;
   const text = new TextDecoder().decode(bytes, { stream: bytes.length >= keptBytes });

@@ -95,8 +95,8 @@ async function recordBatch(db: Database, batch: readonly Finished[]): Promise<Re
 }
 
 /**
- * Records a batch. If the database is unreachable the whole batch waits, because trying its items
- * separately would take minutes.
+ * If the database is unreachable the whole batch waits, because trying its items separately would
+ * take minutes.
  */
 async function recordOrWait(
   db: Database,

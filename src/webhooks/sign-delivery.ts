@@ -32,8 +32,8 @@ export interface Signatures {
 }
 
 /**
- * Signs one attempt. For a day after a rotation there are two keys, and so two `v1` signatures in
- * each form: a receiver with either secret accepts the event.
+ * For a day after a rotation there are two keys, and so two `v1` signatures in each form: a
+ * receiver with either secret accepts the event.
  */
 export function sign(
   message: { readonly eventId: string; readonly seconds: number; readonly body: Buffer },

@@ -1,7 +1,7 @@
 import { PAYMENT_JOBS } from '#apis/dashboard/payments/timeline-queries.ts';
 import type { Sql } from '#db/database.ts';
 
-/** Returns an intent's account and mode. Requests of support staff name only the intent. */
+/** Requests of support staff name only the intent. */
 export async function selectIntentOwner(
   sql: Sql,
   id: string,

@@ -95,10 +95,7 @@ const NEVER_SHOWN = /[\p{Cc}\u202a-\u202e]/gu;
 /** Characters without a shape of their own, such as joiners and marks of direction. */
 const INVISIBLE = /[\p{Cf}\p{Default_Ignorable_Code_Point}]/gu;
 
-/**
- * Returns the text for a PDF. Joiners, isolates and marks of direction stay, because they decide
- * how the text looks.
- */
+/** Joiners, isolates and marks of direction stay, because they decide how the text looks. */
 export function pdfText(text: string): string {
   return text.normalize('NFC').replaceAll(/\s+/g, ' ').replaceAll(NEVER_SHOWN, '').trim();
 }

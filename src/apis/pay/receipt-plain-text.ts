@@ -42,7 +42,7 @@ const COMBINING = /[\p{Mn}\p{Me}]/u;
 /** Splits text into graphemes: each is a letter with all its marks. */
 const LETTERS = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
-/** Returns the text as printers can print it. Printers lack `…`, so three periods replace it. */
+/** Printers lack `…`, so three periods replace it. */
 function printable(text: string): string {
   const composed = text.normalize('NFC').replaceAll('…', '...');
   return composed.replaceAll(/\s+/g, ' ').replaceAll(NOT_PRINTED, '').trim();

@@ -21,10 +21,7 @@ async function demo() {
   return account;
 }
 
-/**
- * Returns the request's URL. Whatever the user types, the key is sent only to the merchant API of
- * this origin.
- */
+/** Whatever the user types, the key is sent only to the merchant API of this origin. */
 function urlOf(address) {
   const url = new URL(`/api${address.trim()}`, location.origin);
   if (url.origin !== location.origin || !url.pathname.startsWith('/api/v1/')) {

@@ -38,7 +38,6 @@ export interface CredentialKind<P, F> {
   lockAgain?(tx: Tx, stored: Credential): Promise<F | null>;
   /** True if the value was tapped at a till. If undefined, all values of this kind were. */
   isTap?(presented: P): boolean;
-  /** Returns the credential as an attempt stores it. */
   stored(state: F): Credential;
   /** Returns the reason why the credential cannot pay this intent; `null` if it can. */
   check(state: F, paying: Paying): Decline | null;
@@ -50,7 +49,6 @@ export interface CredentialKind<P, F> {
    * @param state The locked credential, with what earlier payments of the batch have consumed.
    */
   verify?(state: F, presented: P, by: VerifyBy): Verified<F>;
-  /** Returns the credential's state once it pays this intent. */
   paying?(state: F, intent: PaymentIntent): F;
   /**
    * Writes the consumed credentials of a batch. They are locked, so no other transaction has
@@ -66,7 +64,6 @@ export interface TappedKind<P, F> extends CredentialKind<P, F> {
   readonly form: string;
   /** Parses the value. Checks only its form; `null` if that is wrong. */
   read(value: string): P | null;
-  /** Returns the value as the terminal read it. */
   value(presented: P): string;
   /** Returns the cell that issued the credential; `null` if the value does not name one. */
   cell(presented: P): number | null;
@@ -127,10 +124,7 @@ export function checkPass(
   return revoked_at === null ? null : 'pass_revoked';
 }
 
-/**
- * Returns a function that hashes secrets of this kind. The function returns `null` for a secret
- * with a wrong checksum.
- */
+/** The function returns `null` for a secret with a wrong checksum. */
 export function hashOf(kind: SecretKind): (presented: Secret<string>) => Buffer | null {
   return ({ value }) => (isSecret(kind, value) ? hashSecret(value) : null);
 }

@@ -210,10 +210,7 @@ async function judgeAll(
 /** A placeholder: the payer does not sign an order ID. */
 const NO_ORDER_ID = 'offline';
 
-/**
- * Checks one sale.
- * @returns `null` if the chain does not respond.
- */
+/** @returns `null` if the chain does not respond. */
 async function judge(
   chain: Chain,
   sale: Checked,

@@ -40,8 +40,7 @@ export function pack(payment: PaymentCall): Hex {
 }
 
 /**
- * Encodes the settlement of payments. A single payment uses its own function, which costs 1,600 gas
- * less.
+ * A single payment uses its own function, which costs 1,600 gas less.
  * @param validUntil Unix seconds: in a later block the whole call reverts.
  */
 export function settleCall(payments: readonly PaymentCall[], validUntil: number): Hex {
@@ -96,8 +95,8 @@ export function validityOf({
 }
 
 /**
- * Encodes a payment by authorization. Unless the order is hidden, the nonce commits to it, so that
- * the signature is valid for no other sale.
+ * Unless the order is hidden, the nonce commits to it, so that the signature is valid for no other
+ * sale.
  */
 export function settleWithAuthorizationCall(
   payment: PaymentCall,
@@ -410,10 +409,7 @@ const DECLINES: Partial<Record<PaymentReason, FailureReason>> = {
   AuthorizationRefused: 'authorization_refused',
 };
 
-/**
- * Returns the reason's name. An unknown value, from a later contract version, becomes
- * `TransferRefused`.
- */
+/** An unknown value, from a later contract version, becomes `TransferRefused`. */
 export function paymentReason(value: number): PaymentReason {
   return PAYMENT_REASONS[value] ?? 'TransferRefused';
 }

@@ -121,10 +121,7 @@ export const chainTransfers = table('chain_transfers', {
 
 export type TransferRow = Row<typeof chainTransfers>;
 
-/**
- * Stores the transfers of a range, replacing the range's rows. If a reorganization has moved a
- * transfer here from a later block, its newest position counts.
- */
+/** If a reorganization has moved a transfer here from a later block, its newest position counts. */
 export async function replaceTransfers(
   tx: Tx,
   range: BlockRange,

@@ -30,7 +30,7 @@ export interface Scan {
   readonly unread: readonly number[];
 }
 
-/** Stores the contract's events. `final` is the last block that need not be read again. */
+/** `final` is the last block that need not be read again. */
 export async function storeEvents(
   deps: NoteRulesDeps,
   scan: Scan,

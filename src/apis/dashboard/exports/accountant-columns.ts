@@ -25,7 +25,7 @@ const MONEY: ReadonlySet<string> = new Set([
 const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
 /** Columns with amounts in the unit of the sale: minor units of its currency, or atoms. */
 const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
-/** Columns with times. The accountants' file shows them in the shop's time zone. */
+/** The accountants' file shows them in the shop's time zone. */
 const TIMES: ReadonlySet<string> = new Set([
   ...['created', 'updated', 'settled_at', 'refundable_until', 'canceled_at', 'expires_at'],
   ...['picked_up_at', 'tapped_at', 'presentment.quoted_at', 'accepted_at'],

@@ -67,8 +67,8 @@ export async function prepareSenders(deps: Deps): Promise<void> {
 }
 
 /**
- * Stores new senders. A sender may be removed from the settings only when all its transactions are
- * final, because after a reorganization only its own key can replace them.
+ * A sender may be removed from the settings only when all its transactions are final, because after
+ * a reorganization only its own key can replace them.
  * @throws StartError otherwise.
  * @throws RpcUnavailable if a new sender's nonce could not be read.
  */

@@ -19,7 +19,7 @@ const BASE_FEE_HEADROOM = 2n;
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
 
-/** Returns the fees to offer now. `recentTips` are the tips paid in recent blocks, in any order. */
+/** `recentTips` are the tips paid in recent blocks, in any order. */
 export function suggestFees(now: {
   readonly baseFeePerGas: bigint;
   readonly recentTips: readonly bigint[];

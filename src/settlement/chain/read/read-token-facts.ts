@@ -154,7 +154,6 @@ interface Token {
 }
 
 /**
- * Reads the token's data and checks it.
  * @throws StartError if the token's DOMAIN_SEPARATOR does not match its name and version, or if the
  * settlement contract uses another token.
  * @throws RpcUnavailable

@@ -74,10 +74,7 @@ async function readOneByOne(rpc: Rpc, hashes: readonly Hex[]): Promise<RawReceip
   return receipts;
 }
 
-/**
- * Returns the logs in the block's order.
- * @throws RpcUnavailable if a receipt is missing.
- */
+/** @throws RpcUnavailable if a receipt is missing. */
 function logsIn(block: RawBlock & { readonly receipts: readonly RawReceipt[] }): RawLog[] {
   const byHash = new Map(block.receipts.map((receipt) => [receipt.transactionHash, receipt]));
   return block.transactions.flatMap((hash) => {

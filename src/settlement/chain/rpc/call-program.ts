@@ -1,7 +1,7 @@
 import { concat, numberToHex, size } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 
-/** A call that a program makes. If the call fails, the program returns a zero word. */
+/** If the call fails, the program returns a zero word. */
 export interface ProgramCall {
   readonly to: Hex;
   readonly data: Hex;

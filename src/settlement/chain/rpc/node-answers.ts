@@ -1,8 +1,8 @@
 import type { Hex } from '#settlement/chain-requests.ts';
 
 /**
- * Checks the result of an RPC method. An invalid result is the node's fault: the next provider is
- * tried, and no decision uses the result.
+ * An invalid result is the node's fault: the next provider is tried, and no decision uses the
+ * result.
  */
 
 type Check = (result: unknown, params: readonly unknown[]) => boolean;

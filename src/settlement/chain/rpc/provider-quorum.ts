@@ -55,10 +55,10 @@ function agrees(word: SecondWord, { host, txHash, blockHash }: Receipt): boolean
 }
 
 /**
- * Returns the confirmed receipts. If success at inclusion needs two providers, a receipt is
- * confirmed if both name the same block, or if no second provider answers and another block was
- * mined since. Receipts that are not confirmed yet, such as those whose block one provider denies,
- * are `undefined`. A receipt that one of `seconds` confirms needs no further request.
+ * If success at inclusion needs two providers, a receipt is confirmed if both name the same block,
+ * or if no second provider answers and another block was mined since. Receipts that are not
+ * confirmed yet, such as those whose block one provider denies, are `undefined`. A receipt that one
+ * of `seconds` confirms needs no further request.
  */
 export async function believe(
   chain: Pick<Chain, 'config' | 'rpc'>,

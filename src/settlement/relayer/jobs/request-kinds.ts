@@ -91,7 +91,7 @@ interface KindRecord {
   readonly sender: SenderRole;
   /** Returns the contract to call: the merchant's, or the current one. */
   readonly contract: (request: AnyRequest, config: NetworkConfig) => Hex;
-  /** Encodes the call. `plan-batches.ts` adds the deadline, and `prepare-refund.ts` the proof. */
+  /** `plan-batches.ts` adds the deadline, and `prepare-refund.ts` the proof. */
   readonly data: (request: OpenRequest, config: NetworkConfig) => Hex;
   /**
    * Returns those fields of the job's success event on which money depends. `null` if the kind has

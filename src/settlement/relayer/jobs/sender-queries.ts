@@ -62,8 +62,8 @@ export async function leaveSharing(sql: Sql, worker: Worker): Promise<void> {
 }
 
 /**
- * Renews the leases of these senders. A sender missing from the result is lost. Locks in the same
- * order as the writers of results, so that two statements of one worker cannot deadlock.
+ * A sender missing from the result is lost. Locks in the same order as the writers of results, so
+ * that two statements of one worker cannot deadlock.
  */
 export async function renewLeases(
   sql: Sql,

@@ -96,8 +96,8 @@ export function createBalanceRound(relayer: RelayerState): () => HeldSender[] {
 }
 
 /**
- * Reads the balances of these senders. A sender that cannot pay for a full batch takes no new work,
- * so that payments go to other senders. A low balance is logged.
+ * A sender that cannot pay for a full batch takes no new work, so that payments go to other
+ * senders. A low balance is logged.
  */
 export async function checkBalances(
   relayer: RelayerState,

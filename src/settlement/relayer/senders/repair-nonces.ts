@@ -62,9 +62,9 @@ export async function fillGap(
 }
 
 /**
- * Returns the sender's nonce on the chain. If a node reports a lower nonce than `known`, returns
- * the highest that any address of this chain reports, but at most `known`: a node that lags, or now
- * serves another chain, must not reopen transactions that have long been final.
+ * If a node reports a lower nonce than `known`, returns the highest that any address of this chain
+ * reports, but at most `known`: a node that lags, or now serves another chain, must not reopen
+ * transactions that have long been final.
  * @throws RpcUnavailable if no address of this chain answers.
  */
 export async function surestNonce(
@@ -102,7 +102,7 @@ export async function rereadOpen(relayer: RelayerState): Promise<void> {
 }
 
 /**
- * Reads the sender's open transactions from their rows. Transactions already known stay unchanged.
+ * Transactions already known stay unchanged.
  * @returns all that are open, in nonce order.
  */
 export async function loadOpen(sender: HeldSender): Promise<OpenTransaction[]> {

@@ -254,8 +254,7 @@ function resultUnreadable(transaction: OpenTransaction, now: Now): Step {
 }
 
 /**
- * Handles a reorganization. If the transaction's block survived, its receipt is found again, and
- * the tier's wait starts over.
+ * If the transaction's block survived, its receipt is found again, and the tier's wait starts over.
  */
 function reorganized(transaction: OpenTransaction): Step {
   if (transaction.phase === 'confirming') {
