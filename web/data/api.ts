@@ -54,7 +54,7 @@ export type Api = <T>(request: ApiRequest) => Promise<Answer<T>>;
 export interface ApiOptions {
   /** For example `api/dashboard/v1`, without a leading or trailing slash. */
   readonly root: string;
-  /** Returns the headers of a request. Called for each request, because a key may change. */
+  /** Called for each request, because a key may change. */
   readonly headers?: () => Readonly<Record<string, string>>;
 }
 

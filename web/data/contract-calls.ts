@@ -17,10 +17,7 @@ function word(value: Hex | bigint | number): string {
   return digits.toLowerCase().padStart(WORD, '0');
 }
 
-/**
- * Encodes a call.
- * @param signature For example `lowerCeiling(uint24)`. Every parameter must be one word.
- */
+/** @param signature For example `lowerCeiling(uint24)`. Every parameter must be one word. */
 export function call(signature: string, ...args: readonly (Hex | bigint | number)[]): Hex {
   return `${hash(signature).slice(0, 10)}${args.map(word).join('')}` as Hex;
 }

@@ -168,7 +168,7 @@ function textOf(text: string): Bytes {
   return Uint8Array.from([bytes.length, ...bytes]);
 }
 
-/** Encodes a name. A joiner at the end of a cut name would break the rules for names. */
+/** A joiner at the end of a cut name would break the rules for names. */
 function nameOf(name: string): Bytes {
   return textOf(fitting(name).replace(/[\u200c\u200d]+$/u, ''));
 }

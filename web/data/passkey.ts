@@ -39,7 +39,7 @@ async function ask(credential: Promise<Credential | null>): Promise<Json | null>
   }
 }
 
-/** Signs with a passkey of this device. Passes `options` to the browser unchanged. */
+/** Passes `options` to the browser unchanged. */
 export function signWithPasskey(options: Json): Promise<Json | null> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as unknown as PublicKeyCredentialRequestOptionsJSON,

@@ -136,7 +136,7 @@ export function signPayerAgain(
   return send({ method: 'POST', path: '/sign_in/again', body, timeoutMs: QUICK_TIMEOUT_MS });
 }
 
-/** Fetches a file. Safe to retry after any failure, because the request only reads. */
+/** Safe to retry after any failure, because the request only reads. */
 async function fetchFile(path: string, token: string): Promise<Answer<Blob>> {
   try {
     return await within({ ms: QUICK_TIMEOUT_MS }, async (signal) => {

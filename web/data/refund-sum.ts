@@ -55,9 +55,8 @@ export interface RefundSum {
 }
 
 /**
- * Parses the amount of a refund. Users see the refundable amount rounded to cents, so typing that
- * amount refunds all of it. Every other amount is exact. A sale priced in a currency is refunded in
- * that currency.
+ * Users see the refundable amount rounded to cents, so typing that amount refunds all of it. Every
+ * other amount is exact. A sale priced in a currency is refunded in that currency.
  * @param wrote The amount that the form wrote into the field.
  */
 export function readRefund(

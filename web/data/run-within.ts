@@ -5,9 +5,9 @@ export interface Limit {
 }
 
 /**
- * Runs a task with a signal that aborts at its limit. Uses a controller with a timer instead of
- * `AbortSignal.any`: WebKit, and Node before 22, lose a combined signal in a garbage collection, so
- * that it never aborts. That once made `Charge` wait 9 seconds for the previous long poll.
+ * Uses a controller with a timer instead of `AbortSignal.any`: WebKit, and Node before 22, lose a
+ * combined signal in a garbage collection, so that it never aborts. That once made `Charge` wait 9
+ * seconds for the previous long poll.
  */
 export async function within<T>(
   { ms, until }: Limit,

@@ -29,7 +29,6 @@ type PartOf<Of, Part extends keyof Described> = Of extends { readonly [P in Part
 /** Allows undefined filters, which are left out. */
 type Loose<Query> = { readonly [Name in keyof Query]: Query[Name] | undefined };
 
-/** The parameters of a request to this route. */
 export interface RouteRequest<Ops, Root extends string, Name> {
   /** Values for the placeholders in the route's path. */
   readonly path?: Partial<PartOf<OperationOf<Ops, Root, Name>, 'path'>>;
@@ -41,7 +40,7 @@ export interface RouteRequest<Ops, Root extends string, Name> {
   readonly timeoutMs?: number;
 }
 
-/** Calls one route of an API. Never throws (see {@link Api}). */
+/** Never throws (see {@link Api}). */
 export type Call<Ops, Root extends string> = <Name extends RouteName<Ops, Root> & string>(
   name: Name,
   request?: RouteRequest<Ops, Root, Name>,
@@ -58,10 +57,7 @@ export function fillPath(path: string, values: Readonly<Record<string, string>>)
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 
-/**
- * Creates a function that calls routes of one API.
- * @param known Path parameters that every request shares, such as the account.
- */
+/** @param known Path parameters that every request shares, such as the account. */
 export function createCall<Ops, Root extends string>(
   api: Api,
   known: Readonly<Record<string, string>> = {},

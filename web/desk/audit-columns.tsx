@@ -43,7 +43,6 @@ function What({ entry: { action, after } }: { readonly entry: Entry }): ReactNod
 }
 
 /**
- * Returns the columns of the audit log.
  * @param of.withoutMode Label for changes that belong to no mode.
  * @param of.objectLink Links an id to its page, if it has one.
  */

@@ -28,10 +28,7 @@ export function useTokenInLink(): string | null {
   return useSyncExternalStore(onLinkChanged, tokenInLink);
 }
 
-/**
- * Shows that an email was sent.
- * @param link The emailed link, which a sandbox shows on screen.
- */
+/** @param link The emailed link, which a sandbox shows on screen. */
 export function Sent({
   children,
   link = null,

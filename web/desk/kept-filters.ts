@@ -13,7 +13,7 @@ function isKept(entry: unknown): entry is KeptFilter {
   return typeof name === 'string' && typeof search === 'string';
 }
 
-/** Parses the stored filters. Invalid contents, for example from another release, count as none. */
+/** Invalid contents, for example from another release, count as none. */
 export function readKept(text: string | null): readonly KeptFilter[] {
   try {
     const read: unknown = JSON.parse(text ?? '[]');

@@ -33,9 +33,8 @@ function nextIn({ has_more: hasMore = false, next_cursor: next = null }: ListPag
 }
 
 /**
- * Shows a list of any length. Loads pages by cursor while the user scrolls, and renders only those
- * near the screen; Back restores the position. New rows at the top are announced, and shown when
- * the user asks.
+ * Loads pages by cursor while the user scrolls, and renders only those near the screen; Back
+ * restores the position. New rows at the top are announced, and shown when the user asks.
  */
 export function LongList<Row>(props: LongListProps<Row>): ReactNode {
   const { label, columns, keyOf, inPairs = false, pages, filters, empty } = props;

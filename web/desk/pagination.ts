@@ -49,7 +49,6 @@ export function withNextPage(pagination: Pagination): Pagination {
   return [...pagination, { cursor: next, next: undefined, count: 0 }];
 }
 
-/** Returns the number of rows before a page. */
 export function rowsBefore(pagination: Pagination, index: number): number {
   return pagination.slice(0, index).reduce((sum, { count }) => sum + count, 0);
 }

@@ -51,7 +51,6 @@ export interface PaginationView<Row> {
   note(index: number, page: { readonly count: number; readonly next: string | null }): void;
   goOn(): void;
   readonly isTooLong: boolean;
-  /** True if the start of the list is visible. */
   isAtTop(): boolean;
 }
 

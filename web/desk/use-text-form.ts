@@ -13,10 +13,7 @@ export interface TextForm<Name extends string> {
   set(changes: Partial<Record<Name, string>>): void;
 }
 
-/**
- * Holds the state of a form with text fields.
- * @param first The texts at the beginning, by the fields' names in the API.
- */
+/** @param first The texts at the beginning, by the fields' names in the API. */
 export function useTextForm<Name extends string>(
   first: Readonly<Record<Name, string>>,
 ): TextForm<Name> {

@@ -55,10 +55,7 @@ async function chainOf(provider: Provider): Promise<number> {
   return Number(await ask(provider, 'eth_chainId'));
 }
 
-/**
- * Asks the wallet to switch its chain.
- * @returns false if the wallet does not know the chain.
- */
+/** @returns false if the wallet does not know the chain. */
 async function switchTo(provider: Provider, chainId: number): Promise<boolean> {
   try {
     const params = [{ chainId: `0x${chainId.toString(16)}` }];

@@ -42,9 +42,7 @@ function useLook(provider: Provider, { chainId, usdc, price }: Needs) {
   return [seen, setSeen] as const;
 }
 
-/**
- * Pays with the injected wallet. Shows a wrong network or a low balance before anything is signed.
- */
+/** Shows a wrong network or a low balance before anything is signed. */
 export function InjectedWallet(props: WayProps & { readonly provider: Provider }): ReactNode {
   const { provider, step, payment } = props;
   const { link, busy } = step;

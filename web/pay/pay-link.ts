@@ -23,7 +23,7 @@ export type TypedData = PaymentAuthorization;
 
 export interface PayApi {
   read(wallet?: { readonly from?: Hex; readonly tip?: bigint | null }): Promise<Answer<PayLink>>;
-  /** Sends a signature. Safe to repeat: the same signature returns the first response. */
+  /** Safe to repeat: the same signature returns the first response. */
   pay(signed: Signed): Promise<Answer<Intent>>;
   /** Returns a signature that this browser sent without receiving a response, or `null`. */
   sent?(): Signed | null;

@@ -21,9 +21,8 @@ function visitAt(token: string): string | undefined {
 }
 
 /**
- * Shows the page of a tag. A tag with a chip appends a one-time message to its URL, which is
- * verified and then removed from the address bar. If the check fails, the page continues like that
- * of a plain tag.
+ * A tag with a chip appends a one-time message to its URL, which is verified and then removed from
+ * the address bar. If the check fails, the page continues like that of a plain tag.
  */
 export async function showTag(token: string): Promise<void> {
   const { search, pathname } = location;

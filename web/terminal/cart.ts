@@ -35,10 +35,7 @@ export interface Cart {
 export const MOST_LINES = 100;
 const QUANTITY = /^(?![0.,]+$)\d{1,6}(?:[.,]\d{1,3})?$/;
 
-/**
- * Parses a typed quantity.
- * @returns decimal text with a point, or `null` if it is not a quantity.
- */
+/** @returns decimal text with a point, or `null` if it is not a quantity. */
 export function readQuantity(typed: string): string | null {
   const text = typed.trim();
   return QUANTITY.test(text) ? text.replace(',', '.') : null;

@@ -50,8 +50,8 @@ function onResult(runner: TillRunner, listener: () => void): () => void {
 }
 
 /**
- * Waits. The signal ends the pause early, and so does the result of a sale, so that its receipt is
- * signed before it is printed.
+ * The signal ends the pause early, and so does the result of a sale, so that its receipt is signed
+ * before it is printed.
  */
 async function pause(ms: number, { signal, runner }: Signing): Promise<void> {
   let end = () => {};

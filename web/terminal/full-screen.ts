@@ -4,8 +4,8 @@ export function hasFullScreen(): boolean {
 }
 
 /**
- * Fills the screen. Must be called from a click. A page cannot prevent people from leaving: Escape,
- * or a system gesture, always works.
+ * Must be called from a click. A page cannot prevent people from leaving: Escape, or a system
+ * gesture, always works.
  */
 export function enterFullScreen(): void {
   document.documentElement.requestFullscreen().catch(() => {});

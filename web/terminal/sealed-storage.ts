@@ -16,7 +16,6 @@ export interface Sealed {
   readonly data: ArrayBuffer;
 }
 
-/** Resolves with the result of a request. */
 function resultOf<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);

@@ -39,9 +39,8 @@ function keep(name: string, value: unknown): void {
 }
 
 /**
- * Returns the stored state. `performance.now()` restarts with the page, so stored times count as
- * older than any new request. Digits without a recorded currency are dropped, because the shop's
- * currency may have changed.
+ * `performance.now()` restarts with the page, so stored times count as older than any new request.
+ * Digits without a recorded currency are dropped, because the shop's currency may have changed.
  */
 export function keptTill(): Till {
   const till = readKept<Till>(TILL) ?? NEW_TILL;
@@ -78,8 +77,7 @@ export function keptPairing(): Pairing | null {
 }
 
 /**
- * Reads the pairing. A pairing that can no longer be decrypted, because the browser has lost its
- * key, counts as none.
+ * A pairing that can no longer be decrypted, because the browser has lost its key, counts as none.
  * @throws StorageUnavailable if the key cannot be read now
  */
 export async function loadPairing(): Promise<Pairing | null> {

@@ -29,7 +29,7 @@ const DRAWINGS = {
 
 export type DrawingName = keyof typeof DRAWINGS;
 
-/** Draws an empty state. Decorative, because the text below has the same meaning. */
+/** Decorative, because the text below has the same meaning. */
 export default function DrawnEmpty({ name }: { readonly name: DrawingName }): ReactNode {
   const { soft, line } = DRAWINGS[name];
   return (

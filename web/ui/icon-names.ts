@@ -14,7 +14,6 @@ export const ICONS = {
   menu: 'menu',
 } as const;
 
-/** Icons of the till only. */
 export const TILL_ICONS = {
   tap: 'nfc',
   delete: 'delete',

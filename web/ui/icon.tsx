@@ -24,7 +24,7 @@ export function Drawing({ path }: { readonly path: string }): ReactNode {
   );
 }
 
-/** Shows an icon. Decorative, because its text always appears beside it. */
+/** Decorative, because its text always appears beside it. */
 export function Icon({ name }: { readonly name: IconName }): ReactNode {
   return <Drawing path={PATHS[name]} />;
 }

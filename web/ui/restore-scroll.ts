@@ -39,7 +39,7 @@ function focusHeading(main: HTMLElement): () => void {
   });
 }
 
-/** Restores the scroll position. A page reaches its old height only when its rows have loaded. */
+/** A page reaches its old height only when its rows have loaded. */
 function scrollBackTo(main: HTMLElement, px: number): () => void {
   return untilDone(main, () => {
     window.scrollTo(0, px);

@@ -129,7 +129,7 @@ export function TableRows<Row>(props: TableRowsProps<Row>): ReactNode {
   ));
 }
 
-/** Shows a dense list. The first cell of each row holds the link to its page. */
+/** The first cell of each row holds the link to its page. */
 export function Table<Row>(props: TableProps<Row>): ReactNode {
   const { label, columns, rows, keyOf, inPairs = false } = props;
   return (

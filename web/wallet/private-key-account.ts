@@ -32,8 +32,6 @@ export function accountOf(privateKey: Hex): Account {
 }
 
 /**
- * Parses a pasted address.
- *
  * @returns `null` if it is not an address, or if its mixed case is not a valid checksum (EIP-55).
  */
 export function readAddress(text: string): Hex | null {
@@ -64,10 +62,7 @@ export function signInText(challenge: {
 /** One gwei of priority fee, because some nodes refuse a transaction without one. */
 const USUAL_TIP = 1_000_000_000n;
 
-/**
- * Signs a transaction of this wallet.
- * @returns the signed bytes, which any node of its chain accepts.
- */
+/** @returns the signed bytes, which any node of its chain accepts. */
 export function signTransaction(
   account: Account,
   transaction: {

@@ -12,7 +12,7 @@ export function sumProblem(sum: TypedSum): string | null {
   return limitProblem(sum);
 }
 
-/** Describes the problem with a typed limit, or returns `null`. An empty field is no limit. */
+/** An empty field is no limit. */
 export function limitProblem(sum: TypedSum): string | null {
   if (sum.is === 'refused') return sum.words;
   return sum.is === 'sum' && sum.units > MAX_ATOMS

@@ -134,10 +134,7 @@ async function quantity(provider: Provider, method: string, ...params: unknown[]
   return BigInt(answer);
 }
 
-/**
- * Reads the wallet's state on chain.
- * @throws OtherChain, or whatever the injected wallet throws.
- */
+/** @throws OtherChain, or whatever the injected wallet throws. */
 export async function readChain(
   provider: Provider,
   chain: ChainFacts,

@@ -17,7 +17,7 @@ export const NEW_KEY: KeyDraft = { name: '', scopes: ALL_SCOPES, addresses: '', 
 
 export const KEY_FIELDS = ['name', 'scopes', 'ip_allowlist', 'expires_at'];
 
-/** Converts the form to the API's body. A key expires at the end of its last day, UTC. */
+/** A key expires at the end of its last day, UTC. */
 export function keyBody({ name, scopes, addresses, expires }: KeyDraft) {
   return {
     name: name.trim(),

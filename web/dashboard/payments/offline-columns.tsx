@@ -24,10 +24,7 @@ const REASONS: Readonly<Record<Reason, true>> = {
   wallet_refuses: true,
 };
 
-/**
- * Returns the text for a bounce reason. For an unknown reason, returns its code with spaces instead
- * of underscores.
- */
+/** For an unknown reason, returns its code with spaces instead of underscores. */
 export function bounceWords(reason: string): string {
   if (!Object.hasOwn(REASONS, reason)) return named(reason.replaceAll('_', ' '));
   return t(`dashboard.offline.reason.${reason as Reason}`);

@@ -24,7 +24,7 @@ function useShortcut(focus: () => void): void {
   }, [focus]);
 }
 
-/** Focuses the field. On a small screen the field is in a sheet, which must be opened first. */
+/** On a small screen the field is in a sheet, which must be opened first. */
 function reach(field: HTMLElement | null): void {
   field?.closest<HTMLElement>('[popover]:not(:popover-open)')?.showPopover();
   field?.focus();

@@ -7,10 +7,7 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 
-/**
- * Returns a link that pairs the device that opens it. The code is in the URL fragment, which no
- * server sees.
- */
+/** The code is in the URL fragment, which no server sees. */
 function linkOf(code: string): string {
   return fromRoot(`terminal#pair=${code}`).href;
 }
@@ -22,7 +19,7 @@ export interface PairingCodeProps {
   readonly children: ReactNode;
 }
 
-/** Shows a pairing code, also as a QR code. Loaded on demand: most visits need no code. */
+/** Loaded on demand: most visits need no code. */
 export function PairingCode({ code, expiresAt, children }: PairingCodeProps): ReactNode {
   return (
     <div className="stack">

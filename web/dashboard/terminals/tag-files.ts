@@ -152,7 +152,7 @@ function pdfFile(objects: readonly Uint8Array[]): Bytes {
   return join([...parts, textBytes(table + end)]);
 }
 
-/** Returns a printable table card. Clicking the code in the PDF opens the URL. */
+/** Clicking the code in the PDF opens the URL. */
 export async function tableCardPdf({ url, title, words }: TableCard): Promise<Bytes> {
   const box = `[0 0 ${CARD.width} ${CARD.height}]`;
   const left = (CARD.width - CARD.code) / 2;

@@ -80,7 +80,7 @@ function Configuration({ settings }: { readonly settings: unknown }): ReactNode 
   );
 }
 
-/** Disables a colleague. Operators cannot disable themselves; a colleague must do that. */
+/** Operators cannot disable themselves; a colleague must do that. */
 function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();
@@ -107,7 +107,7 @@ function Disable({ colleague }: { readonly colleague: Colleague }): ReactNode {
   );
 }
 
-/** Changes a colleague's role. Support staff can see everything and change nothing. */
+/** Support staff can see everything and change nothing. */
 function ChangeRole({ colleague }: { readonly colleague: Colleague }): ReactNode {
   const { session } = useDesk();
   const { call, mayChange } = useOperator();

@@ -1,4 +1,4 @@
-/** The progress of a recovery on a chain. Block numbers are decimal strings. */
+/** Block numbers are decimal strings. */
 export interface RecoveryPlace {
   readonly from_block: string | null;
   readonly read_to: string | null;

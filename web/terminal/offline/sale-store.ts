@@ -21,8 +21,8 @@ interface StoredSale extends Sealed {
 }
 
 /**
- * Writes to a store. Resolves only once the write is on the disk. A write that takes too long is
- * taken back, unless it is already being committed.
+ * Resolves only once the write is on the disk. A write that takes too long is taken back, unless it
+ * is already being committed.
  */
 async function write(
   name: typeof SALES | typeof TERMS,
@@ -67,7 +67,6 @@ export async function readSales(): Promise<readonly HeldSale[]> {
 }
 
 /**
- * Adds a sale.
  * @throws DOMException if it is already stored, or if the disk is full
  * @throws StorageUnavailable if the storage does not answer
  */

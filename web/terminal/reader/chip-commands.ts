@@ -26,10 +26,7 @@ const LOCKED = [0x18, 0x21, 0x22];
 
 export const LIST_KEYS = Uint8Array.from([CODE.listKeys]);
 
-/**
- * Builds the command that signs a digest.
- * @param proof Proof of the PIN, valid for this digest only.
- */
+/** @param proof Proof of the PIN, valid for this digest only. */
 export function signCommand(digest: Uint8Array, proof: Uint8Array | null): Uint8Array<ArrayBuffer> {
   if (proof === null) return Uint8Array.from([CODE.sign, KEY, ...digest]);
   return Uint8Array.from([CODE.signWithPin, KEY, ...digest, ...proof]);

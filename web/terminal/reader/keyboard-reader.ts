@@ -71,7 +71,7 @@ function isNoLetter(event: KeyboardEvent): boolean {
   );
 }
 
-/** Restores the field's value. React's own setter would hide the change from its component. */
+/** React's own setter would hide the change from its component. */
 function putBack(field: HTMLInputElement, value: string): void {
   const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value') ?? {};
   set?.call(field, value);

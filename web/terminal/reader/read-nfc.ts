@@ -63,9 +63,7 @@ function chipParameters(texts: readonly string[]): URLSearchParams | null {
   return publicKeyIn(searchParams) === null && !searchParams.has('res') ? null : searchParams;
 }
 
-/**
- * Returns the public key. Newer chips have one parameter per key; older ones list all keys in one.
- */
+/** Newer chips have one parameter per key; older ones list all keys in one. */
 function publicKeyIn(parameters: URLSearchParams): string | null {
   const key = parameters.get('pk1');
   if (key === null) return firstKeyOf(parameters.get('static') ?? '');

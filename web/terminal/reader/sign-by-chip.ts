@@ -48,10 +48,7 @@ export function readDer(der: Uint8Array): { readonly r: bigint; readonly s: bigi
   return { r: r.value, s: s.value > ORDER / 2n ? ORDER - s.value : s.value };
 }
 
-/**
- * Adds the recovery id to the signature.
- * @returns `null` if neither recovered key is the chip's.
- */
+/** @returns `null` if neither recovered key is the chip's. */
 async function signatureOf(
   digest: Uint8Array,
   { der, from }: { readonly der: Uint8Array; readonly from: string },

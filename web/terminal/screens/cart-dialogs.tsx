@@ -20,7 +20,7 @@ import { quantityText } from '../quantity-text.ts';
 /** Percentages of the price, one tap each. */
 const SHARES = [5, 10, 20] as const;
 
-/** Holds the state of a discount field. Empty means no discount. */
+/** Empty means no discount. */
 function useDiscount(stored: number, currency: string | null) {
   const rules = sumRules(currency);
   const [wrote, setWrote] = useState(stored === 0 ? null : BigInt(stored));

@@ -183,7 +183,7 @@ export interface CartPartProps extends TillContext {
   readonly isKnown: boolean;
 }
 
-/** Shows the cart. The total and `Charge` are at the bottom, in reach of a thumb. */
+/** The total and `Charge` are at the bottom, in reach of a thumb. */
 export function CartPart(props: CartPartProps): ReactNode {
   const { cart, isKnown, view, runner } = props;
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });

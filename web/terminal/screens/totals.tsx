@@ -146,7 +146,7 @@ export function TotalsScreen(context: TillContext): ReactNode {
   );
 }
 
-/** Ends the shift. Asks for the signed-in cashier's PIN, if there is one. */
+/** Asks for the signed-in cashier's PIN, if there is one. */
 function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
   const { settings, change, onClose } = props;
   const { person } = settings;

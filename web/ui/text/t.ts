@@ -41,7 +41,7 @@ export function textLocale(): string {
   return locale;
 }
 
-/** True if the text is loaded. Texts of refusals and declines load after the page. */
+/** Texts of refusals and declines load after the page. */
 export function hasText(key: TextKey): boolean {
   return key in TEXTS.messages;
 }

@@ -72,7 +72,7 @@ export interface FrameProps {
   readonly children: ReactNode;
 }
 
-/** The wallet's pages. On a phone, the navigation is at the bottom, within reach of the thumb. */
+/** On a phone, the navigation is at the bottom, within reach of the thumb. */
 export function Frame({ network, current, children }: FrameProps): ReactNode {
   const online = useOnline();
   return (

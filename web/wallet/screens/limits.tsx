@@ -104,7 +104,7 @@ function ChainLimits({ wallet }: { readonly wallet: Wallet }): ReactNode {
   );
 }
 
-/** Holds the state of a field for a limit. Empty means no limit. */
+/** Empty means no limit. */
 function useLimit(before: number | null) {
   const [wrote] = useState(before === null ? null : BigInt(before));
   const [value, setValue] = useState(wrote === null ? '' : writeSum(wrote));

@@ -16,10 +16,7 @@ export interface WalletLockProps {
   readonly onUnlock: () => void;
 }
 
-/**
- * Shows the lock screen. The PIN only locks the screen, so anyone who can unlock the wallet itself
- * may remove the PIN.
- */
+/** The PIN only locks the screen, so anyone who can unlock the wallet itself may remove the PIN. */
 export function WalletLock({ vault, pin, onUnlock }: WalletLockProps): ReactNode {
   const [forgotten, setForgotten] = useState(false);
   const owner = endOfAddress(vault.address);
