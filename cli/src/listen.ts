@@ -97,7 +97,7 @@ function receiverOf(given: string): Receiver {
   return { url: checkReceiver(to), takes };
 }
 
-/** Parses extra headers. Headers that are signed or describe the message cannot be overridden. */
+/** Headers that are signed or describe the message cannot be overridden. */
 function extraHeaders(given: readonly string[]): Record<string, string> {
   const pairs = given.map((line): [string, string] => {
     const [, name = '', value = ''] = /^([\w-]+):\s*([^\r\n]*)$/.exec(line) ?? [];

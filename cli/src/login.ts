@@ -28,7 +28,7 @@ async function question(words: string, secret = false): Promise<string> {
   return '';
 }
 
-/** Checks a login. A key that lacks the terminals scope is valid, too. */
+/** A key that lacks the terminals scope is valid, too. */
 async function check(login: Login): Promise<void> {
   const tapline = new Tapline(login.api_key, { baseUrl: login.base_url, fetch: nodeFetch });
   await tapline.terminals.list({ limit: 1 }).page.catch((error: unknown) => {

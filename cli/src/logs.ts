@@ -83,10 +83,7 @@ function personOf({ sandbox, isFromSandbox }: Settings, options: LogsOptions) {
 
 type Read = (limit: number) => Promise<readonly LoggedRequest[]>;
 
-/**
- * Returns a function that reads the log. The key may lack the scope or be older than it; in a
- * sandbox, the demo user reads instead.
- */
+/** The key may lack the scope or be older than it; in a sandbox, the demo user reads instead. */
 async function reader(settings: Settings, options: LogsOptions): Promise<Read> {
   const { sandbox, tapline } = settings;
   if (options.email !== undefined || options.account !== undefined)

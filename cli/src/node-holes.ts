@@ -1,4 +1,3 @@
-/** A security release of Node.js. */
 interface SecurityRelease {
   readonly published: string;
   readonly cve: string;

@@ -61,10 +61,7 @@ function readSteps(file: string): readonly Step[] {
 
 const FIELDS = ['name', 'method', 'path', 'params', 'until'];
 
-/**
- * Returns the error in a step. All steps are checked before the first is sent, so that a typo never
- * stops a run halfway.
- */
+/** All steps are checked before the first is sent, so that a typo never stops a run halfway. */
 function wrongIn(step: Step): string | null {
   if (typeof step !== 'object' || step === null) return 'it is not an object';
   const strange = Object.keys(step).find((field) => !FIELDS.includes(field));

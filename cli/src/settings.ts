@@ -70,7 +70,7 @@ function configFolder(): string | null {
   }
 }
 
-/** Returns the login file of a profile. Each profile has its own file, with a network and a key. */
+/** Each profile has its own file, with a network and a key. */
 export function loginFile({ profile = process.env.TAPLINE_PROFILE }: GlobalOptions): string | null {
   const config = configFolder();
   if (profile !== undefined && !/^[\w-]{1,40}$/.test(profile)) {

@@ -70,10 +70,7 @@ async function cancel(settings: Scene): Promise<Made> {
   return { intent: await settings.tapline.paymentIntents.cancel(id) };
 }
 
-/**
- * Makes a payment that is declined. A token for a different amount is declined on any network,
- * without a special pass.
- */
+/** A token for a different amount is declined on any network, without a special pass. */
 async function decline(settings: Scene): Promise<Made> {
   const { tapline } = settings;
   const { id } = await create(settings, await someTerminal(settings));

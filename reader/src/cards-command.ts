@@ -47,10 +47,7 @@ export async function writeCards({ socket, input, say, end }: WritingCards): Pro
   return code;
 }
 
-/**
- * Reads the pasted settings.
- * @throws SettingError if the input is a file, because card keys must not be stored on disk.
- */
+/** @throws SettingError if the input is a file, because card keys must not be stored on disk. */
 async function pastedSettings(input: NodeJS.ReadableStream): Promise<CardSettings> {
   if (input === process.stdin && fstatSync(0).isFile()) {
     throw new SettingError('Card keys are not read from a file. Paste them.');

@@ -115,10 +115,7 @@ export class DeviceApi {
   #awake = new AbortController();
   #cleared: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Creates a client of this server.
-   * @param server URL of the network, for example `https://pay.example.com`.
-   */
+  /** @param server URL of the network, for example `https://pay.example.com`. */
   constructor(server: string, deviceKey: string) {
     this.#base = baseOf(server);
     this.#key = deviceKey;
@@ -181,7 +178,7 @@ export class DeviceApi {
     return this.#call('GET', `/payments?${query}`, { signal });
   }
 
-  /** Refunds a sale. Sending the same key again returns the first response. */
+  /** Sending the same key again returns the first response. */
   refund(refund: object, key: string, signal: AbortSignal): Promise<DeviceRefund> {
     return this.#call('POST', '/refunds', { body: refund, key, signal, ms: REFUND_MS });
   }

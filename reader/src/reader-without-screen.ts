@@ -27,7 +27,7 @@ export type TillEvent =
   | { readonly status: 'unpaired' };
 
 export interface Taps {
-  /** Resolves with the next tap. A tap is dropped if no caller waits for one. */
+  /** A tap is dropped if no caller waits for one. */
   /** @param toSign Provides the digest for a chip presented during this wait. */
   next(signal: AbortSignal, toSign: ToSign): Promise<Tap | TwoCards>;
 }

@@ -222,7 +222,6 @@ function digestIn(text: string): Uint8Array | null {
 }
 
 /**
- * Parses the proof.
  * @returns `null` if Smart Tap is off for this till.
  * @throws ProtocolError if the till did not answer.
  */

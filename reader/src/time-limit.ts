@@ -5,8 +5,8 @@ export interface Limit {
 }
 
 /**
- * Runs a task with a signal that aborts at its limit. Does not use `AbortSignal.any`: Node before
- * 22 garbage-collects combined signals, so a request that hangs would never end.
+ * Does not use `AbortSignal.any`: Node before 22 garbage-collects combined signals, so a request
+ * that hangs would never end.
  */
 export async function within<T>(
   { ms, until }: Limit,

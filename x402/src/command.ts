@@ -81,10 +81,7 @@ async function openOrReport(options: FacilitatorOptions): Promise<Facilitator | 
   }
 }
 
-/**
- * Parses the list of factories.
- * @returns `null` if the setting is malformed, `{}` if it is missing
- */
+/** @returns `null` if the setting is malformed, `{}` if it is missing */
 function factoriesOf({ X402_WALLET_FACTORIES: text }: Settings) {
   if (text === undefined || text === '') return {};
   const walletFactories = text === 'none' ? [] : text.split(',').map((one) => one.trim());

@@ -37,7 +37,7 @@ export type Deployed =
   | { readonly status: 'refused'; readonly reason: string };
 
 export interface Wallets {
-  /** Checks a signature. An undeployed wallet of a listed factory is simulated. */
+  /** An undeployed wallet of a listed factory is simulated. */
   checkSignature(authorization: Authorization): Promise<Verdict>;
   /** True if the payer's wallet must be deployed before it can pay. */
   isToDeploy(authorization: Authorization): Promise<boolean>;

@@ -99,8 +99,8 @@ export interface Facilitator {
   requirementsFor(payload: unknown, offer: PricedResource): Promise<Requirements>;
   verify(payload: unknown, requirements: unknown, options?: CallOptions): Promise<Verified>;
   /**
-   * Settles a payment. After "pending", repeat the call; never request a new signature. A success
-   * is returned once; a further call gets `duplicate_settlement`, unless it names the purchase.
+   * After "pending", repeat the call; never request a new signature. A success is returned once; a
+   * further call gets `duplicate_settlement`, unless it names the purchase.
    */
   settle(payload: unknown, requirements: unknown, options?: CallOptions): Promise<Settled>;
   supported(): object;

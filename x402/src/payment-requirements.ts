@@ -66,9 +66,7 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Parses an integer. Atoms and seconds are decimal strings; longer ones exceed the token's range.
- */
+/** Atoms and seconds are decimal strings; longer ones exceed the token's range. */
 function integerOf(value: unknown): bigint | null {
   return typeof value === 'string' && /^\d{1,78}$/.test(value) ? BigInt(value) : null;
 }

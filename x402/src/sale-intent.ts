@@ -166,8 +166,8 @@ export async function openSale(
 }
 
 /**
- * True if the intent is for this sale. A signature buys one resource; with an identifier, another
- * signature may be for the same purchase.
+ * A signature buys one resource; with an identifier, another signature may be for the same
+ * purchase.
  */
 export function isOfSale({ metadata }: PaymentIntent, sale: Sale): boolean {
   const { authorization, identifier } = sale;

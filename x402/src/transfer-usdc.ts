@@ -314,10 +314,7 @@ async function waitFor(client: PublicClient, hash: Hex, waitMs: number) {
   }
 }
 
-/**
- * Returns the receipt. The wait may end before the node's first response, so await that one in any
- * case.
- */
+/** The wait may end before the node's first response, so await that one in any case. */
 async function receiptNow(client: PublicClient, hash: Hex) {
   try {
     return await client.getTransactionReceipt({ hash });

@@ -40,15 +40,15 @@ const VIEW = {
   expires_at: MAYBE_TEXT,
 } as const;
 
-/** Finds an order's intent. An order has one intent, whichever client created it. */
+/** An order has one intent, whichever client created it. */
 async function findOrder({ tapline }: ToolDeps, order_id: string): Promise<PaymentIntent | null> {
   const { data } = await tapline.paymentIntents.list({ order_id, limit: 1 }).page;
   return data[0] ?? null;
 }
 
 /**
- * Creates a payment. The idempotency key is derived from the order, so that a model that calls
- * again gets the same payment. If the amount differs, reports that and charges nothing.
+ * The idempotency key is derived from the order, so that a model that calls again gets the same
+ * payment. If the amount differs, reports that and charges nothing.
  */
 async function createPayment(deps: ToolDeps, given: Readonly<Record<string, string>>) {
   const { order_id = '', amount = '', terminal, description } = given;

@@ -73,8 +73,8 @@ export async function serveMcp(settings: Settings, options: McpOptions): Promise
 }
 
 /**
- * Checks the mode. Live mode requires an explicit option from the user who starts the server, and a
- * key with few scopes.
+ * Live mode requires an explicit option from the user who starts the server, and a key with few
+ * scopes.
  */
 async function checkMode({ tapline, apiKey }: Settings, { live }: McpOptions): Promise<void> {
   if (!apiKey.startsWith('tlsk_live_')) return;
@@ -150,9 +150,7 @@ interface Called {
   readonly person: Person;
 }
 
-/**
- * Calls a tool. Errors are returned to the model, as the protocol requires, so that it can react.
- */
+/** Errors are returned to the model, as the protocol requires, so that it can react. */
 async function call(tool: Tool, { deps, given, person }: Called) {
   try {
     const result = withBrackets(await tool.run(deps, given, person)) as Record<string, unknown>;

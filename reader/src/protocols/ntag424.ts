@@ -70,10 +70,7 @@ export async function fileSettings(transceive: Transceive, file: number): Promis
   return expected(await command(transceive, INS.fileSettings, Uint8Array.from([file])));
 }
 
-/**
- * Starts a session with one of the chip's keys.
- * @returns `null` if the chip has a different key.
- */
+/** @returns `null` if the chip has a different key. */
 export async function authenticate(
   transceive: Transceive,
   using: { readonly number: number; readonly key: Uint8Array },

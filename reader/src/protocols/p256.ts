@@ -44,7 +44,6 @@ function agreeWith(ecdh: ECDH, theirs: Uint8Array): Uint8Array {
   }
 }
 
-/** Converts the private key to a signing key. */
 export function signingKey(privateKey: Uint8Array): KeyObject {
   const ecdh = createECDH(CURVE);
   ecdh.setPrivateKey(privateKey);

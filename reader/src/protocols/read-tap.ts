@@ -66,7 +66,7 @@ const APPLE = 'ApplePay';
 const STATIC_PASS = /^nfc_[0-9A-Za-z]{20,80}$/;
 const FORMAT = 1;
 
-/** Reads one tap. Never rejects; failures are values, too. */
+/** Never rejects; failures are values, too. */
 export async function readTap(
   transceive: Transceive,
   wallets: Wallets,
@@ -131,7 +131,6 @@ async function readApple(transceive: Transceive, passType: PassType): Promise<Ta
 }
 
 /**
- * Reads a tag.
  * @returns `null` if it is not one of this network's cards; signing chips contain their
  * manufacturer's URL.
  */

@@ -93,10 +93,7 @@ function keycardSign(transceive: Transceive, p1: number, digest: Uint8Array): Pr
   return send(transceive, { cla: 0x80, ins: KEYCARD_SIGN, p1, p2: 0, data: digest, le: 0 });
 }
 
-/**
- * Parses a signature. Older cards return a template with key and signature, newer ones r, s and the
- * recovery id.
- */
+/** Older cards return a template with key and signature, newer ones r, s and the recovery id. */
 function signedBy(data: Uint8Array, digest: Uint8Array) {
   if (data.length === 65) {
     const signature = {

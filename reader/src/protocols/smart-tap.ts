@@ -163,7 +163,6 @@ async function getData(transceive: Transceive, session: Session, sequence: numbe
   throw new ProtocolError('the response exceeds the limit');
 }
 
-/** Returns the record bundle: its flags and its bytes. */
 function bundleOf(data: Uint8Array, id: Uint8Array): { flags: number; bytes: Uint8Array } {
   const records = nested(data, 'srs');
   sequenceOf(records, id);

@@ -68,7 +68,7 @@ const READ = /\?p=([0-9A-F]{32})&c=([0-9A-F]{16})$/;
 const PICC_TAG = 0xc7;
 
 /**
- * Writes one card. Never rejects; failures are values, too.
+ * Never rejects; failures are values, too.
  * @param maker The manufacturer's public key.
  * @throws RangeError if the settings are malformed.
  */

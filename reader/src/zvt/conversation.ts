@@ -259,9 +259,7 @@ function mustWait({ sale, refund, last }: Stored, { type }: Command): boolean {
   return isOfRefund && stored.isUnknownRefund(refund);
 }
 
-/**
- * Begins a command that moves money. If an earlier sale or refund is unknown, the command waits.
- */
+/** If an earlier sale or refund is unknown, the command waits. */
 function beginMoney(before: Conversation, command: Command, given: Given): Stepped {
   const { now } = given;
   const acknowledge: Effect = { type: 'send', frame: frames.ACKNOWLEDGED };

@@ -154,7 +154,7 @@ export function beginsCommand(bytes: Uint8Array): boolean {
   return PUBLISHED.has(group * 256 + instruction);
 }
 
-/** Parses a register's frame. Never throws: other frames become `unknown` or `malformed`. */
+/** Never throws: other frames become `unknown` or `malformed`. */
 export function readCommand({ control, data }: Frame): Command {
   switch (control) {
     case CONTROL.acknowledged:
@@ -329,7 +329,6 @@ function passwordIn(data: Uint8Array): string {
   return Buffer.from(data.subarray(0, PASSWORD_BYTES)).toString('hex');
 }
 
-/** Converts the amount of a register's command to minor units. */
 export function inMinorUnits(command: Command, { currency }: Register, scales: Scales): Command {
   switch (command.type) {
     case 'authorization': {

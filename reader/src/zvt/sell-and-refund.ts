@@ -238,8 +238,7 @@ export class Sales {
   /** Requests a stored refund, with the same key until a response arrives. */
   async #request(key: string, request: RefundRequest): Promise<RefundNews> {
     const { api, signal } = this.#network;
-    // Refuses the request. The network may have forgotten the key and would then refund a second
-    // time.
+    // The network may have forgotten the key and would then refund a second time.
     if (isExpired(request)) return { status: 'refused', code: RESULT.systemError };
     try {
       const made = await api.refund(request.body, key, signal);

@@ -196,7 +196,7 @@ function twoOrOne(tag: number): readonly number[] {
   return tag > 0xff ? [tag >> 8, tag & 0xff] : [tag];
 }
 
-/** Writes a field. The value must have the length of that field. */
+/** The value must have the length of that field. */
 export function fieldBytes(field: number, value: Uint8Array): Uint8Array {
   const length = FIELD_LENGTHS.get(field);
   if (length === 'TLV') {
