@@ -52,7 +52,6 @@ export async function startServer(
   return { child, port, url: `http://127.0.0.1:${port}` };
 }
 
-/** Starts an API process on this database. */
 export function startApiServer(databaseUrl: string, execArgv?: string[]): Promise<ChildServer> {
   const env = { DATABASE_URL: databaseUrl, RATE_LIMIT: '100000000/1' };
   return startServer('api-server.ts', env, execArgv);

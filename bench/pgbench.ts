@@ -13,7 +13,6 @@ export interface Floor {
 
 export interface FloorOf {
   readonly databaseUrl: string;
-  /** A pgbench script. */
   readonly script: string;
   readonly clients: number;
   readonly seconds: number;

@@ -90,7 +90,6 @@ async function send(method: string, params: object = {}, capabilities: object = 
   return messageOf(came);
 }
 
-/** Returns the result of such a request. */
 async function ask(...request: Parameters<typeof send>) {
   const { result, error } = await send(...request);
   assert.ok(result !== undefined, JSON.stringify(error));

@@ -70,8 +70,8 @@ export function keycardCash(account: PrivateKeyAccount): Transceive {
 }
 
 /**
- * Returns a Keycard. `path`: the derivation path that its owner allowed without a PIN. `raw`:
- * responds like newer cards.
+ * `path`: the derivation path that its owner allowed without a PIN. `raw`: responds like newer
+ * cards.
  */
 export function keycard(
   account: PrivateKeyAccount,

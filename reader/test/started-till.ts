@@ -10,7 +10,6 @@ export interface Till {
   readonly api: DeviceApi;
   readonly terminal: TestTerminal;
   readonly events: TillEvent[];
-  /** Returns the next event with this status. */
   until(status: TillEvent['status']): Promise<TillEvent>;
   tap(card: Parameters<typeof readTap>[0]): Promise<void>;
   end(): Promise<void>;

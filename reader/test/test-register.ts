@@ -83,7 +83,6 @@ export class TestRegister {
   }
 }
 
-/** A reader that serves a register. */
 export interface ServedRegister {
   readonly till: Till;
   readonly port: () => number;

@@ -40,7 +40,6 @@ async function open(options?: Parameters<typeof serveTestRegister>[1]): Promise<
   return served;
 }
 
-/** Opens a connection from one of this machine's addresses. */
 async function connection({ port }: ServedRegister, localAddress = '127.0.0.1'): Promise<Socket> {
   const socket = connect({ port: port(), host: '127.0.0.1', localAddress, noDelay: true });
   sockets.push(socket.on('error', () => {}));

@@ -19,7 +19,6 @@ import {
   type Talk,
 } from './zvt-talk.ts';
 
-/** Returns the text for the cashier in a result. */
 function textOf(result = ''): string {
   const fields = readFields(frameOf(result).data);
   assert.ok(fields.status === 'read', result);

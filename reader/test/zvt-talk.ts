@@ -167,7 +167,6 @@ export class Talk {
     return this.observe({ type: 'connected', peer, frame });
   }
 
-  /** The register acknowledges. */
   acknowledges(): string[] {
     return this.says(ASK.acknowledge);
   }

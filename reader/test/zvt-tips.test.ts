@@ -24,7 +24,6 @@ const SINCE = {
   ...{ created: '2026-11-29T00:00:00.000Z', payment: null, at: '2026-11-29T00:00:00.000Z' },
 };
 
-/** A network with one payment. */
 class OnePayment extends DeviceApi {
   readonly #payment: DevicePayment;
 

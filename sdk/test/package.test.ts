@@ -19,7 +19,6 @@ function gzipped(files: readonly string[]): number {
   return gzipSync(text, { level: 9 }).length;
 }
 
-/** Returns a module and its imports. */
 function withImports(file: string, seen = new Set<string>()): Set<string> {
   seen.add(file);
   const text = readFileSync(path.join(DIST, file), 'utf8');

@@ -85,7 +85,6 @@ test('a comment that was corrected after its file was applied stops no start', a
   assert.deepEqual(await migrate(database.db, { folder }), []);
 });
 
-/** Returns the recorded digests by name. */
 async function recorded(own: TestDatabase): Promise<Map<string, { digest: string; sum: string }>> {
   const rows = await own.db.query<{ name: string; digest: string; sum: string }>(
     'select name, digest, sum from migrations order by name',

@@ -57,7 +57,6 @@ function sign(): Loop {
   return loop;
 }
 
-/** Sells one line, and pays for it. */
 const sell = () => addPayment(store, LINE.unit_amount, { lineItems: [LINE], discount: 0 });
 
 const fiscalOf = async ({ id }: Payment) => (await selectFiscal(store.db, [id])).get(id);

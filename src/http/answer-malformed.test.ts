@@ -13,7 +13,6 @@ import {
 } from '#testkit/apis/http-kit.ts';
 
 let server: BareServer;
-/** The number of times that a route has run. */
 let runs = 0;
 
 const route = (method: 'GET' | 'POST') =>

@@ -25,7 +25,6 @@ after(() => store.close());
 
 let runs = 0;
 
-/** Does work that writes to the database. */
 async function work(tx: Tx): Promise<Done> {
   const n = ++runs;
   await tx.query('insert into work values ($1)', [n]);

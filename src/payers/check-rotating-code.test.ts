@@ -15,7 +15,6 @@ const NEW: RotatingKeyRow = {
   blocked_until: null,
 };
 
-/** Returns the row after `count` wrong codes. */
 function afterWrong(row: RotatingKeyRow, count: number, at: Date): RotatingKeyRow {
   let after = row;
   for (let tries = 0; tries < count; tries++) {

@@ -155,7 +155,6 @@ test('a period that a restored database has lost is not paid again', async () =>
   assert.equal(await balance(), BigInt(AMOUNT), 'the sale of the current day is not paid out');
 });
 
-/** Returns a chain that counts its calls. */
 function countedChain(chain: Chain): { readonly chain: Chain; readonly calls: () => number } {
   let count = 0;
   const calls: Chain['calls'] = (...args) => {

@@ -24,7 +24,6 @@ function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer
   return { asOf, marketAt: null, rates: new Map(entries) };
 }
 
-/** Returns the combined rate of two feeds' euro rates. */
 function euro(one: FeedAnswer, other: FeedAnswer): string | null | undefined {
   const found = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
   if (found === undefined) return undefined;

@@ -184,7 +184,6 @@ test('a margin is rounded in favor of the shop', async () => {
   assert.equal(await euro(), '1.121567350484');
 });
 
-/** Collects the warnings of a refresher. */
 function warnings() {
   const lines: LogFields[] = [];
   const warn = (message: string, fields: LogFields = {}) => void lines.push({ message, ...fields });

@@ -16,7 +16,6 @@ interface Link {
   readonly target: string;
 }
 
-/** Creates a package that has one library and declares these links. */
 async function packageWith(t: TestContext, links: readonly Link[]): Promise<string> {
   const folder = testFolder(t);
   await fs.mkdir(join(folder, 'native', 'lib'), { recursive: true });

@@ -72,7 +72,6 @@ test('a cursor is valid only for its own list, filters, account and mode', async
   assert.equal((await api().call({ path: `${PATH}?limit=7&${cursor}` })).status, 200);
 });
 
-/** Returns a cursor with one flipped bit. */
 function flipped(cursor: string): string {
   const bytes = Buffer.from(cursor, 'base64url');
   bytes.writeUInt8(bytes.readUInt8(12) ^ 1, 12);

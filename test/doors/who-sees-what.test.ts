@@ -130,7 +130,6 @@ before(async () => {
 
 after(() => server.close());
 
-/** Returns the shops whose data is in a response. */
 function shopsIn(text: string): Shop[] {
   return SHOPS.filter((shop) => {
     const marks = [nameOf(shop), String(AMOUNTS[shop]), `invited@${shop}.test`, `/${shop}/2`];

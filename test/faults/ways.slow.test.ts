@@ -86,7 +86,6 @@ async function noteUnbookable(plays: readonly Play[]): Promise<void> {
 const playSales = (clients: readonly Step[][], rest: Pick<History, 'faults' | 'ended'> = {}) =>
   requireKept({ ground: ways.ground(), clients, repeat: repeatTest('faults/ways'), ...rest });
 
-/** Plays sales with a fault, and checks each of them. */
 const playAll = (plays: readonly Play[], clients: Step[][], faults?: FaultSet) =>
   playSales(clients, { ended: () => checkPlays(ways, plays, 1), ...(faults && { faults }) });
 

@@ -182,7 +182,6 @@ async function until(what: string, look: () => Promise<boolean>): Promise<void> 
   throw new Error(`waited for ${what}`);
 }
 
-/** Counts this test's merchants on this contract version. */
 async function countLive(contractVersion: number): Promise<number> {
   const rows = await db.query<{ count: bigint }>(
     `select count(*) from account_modes

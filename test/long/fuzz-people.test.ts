@@ -41,7 +41,6 @@ async function signIn(surface: 'dashboard' | 'operator', email: string): Promise
   return person;
 }
 
-/** Creates an owner of the merchant. */
 async function addTestOwner(email: string): Promise<PersonClient> {
   const { userId } = await addOwner(api, email);
   const member = { accountId: api.merchant.accountId, userId, role: 'owner' as const };

@@ -31,7 +31,6 @@ const run = promisify(execFile);
 const missing = [SAMPLE, '/usr/bin/javac', ...JARS].find((place) => !existsSync(place));
 const skip = missing !== undefined && `${missing} is not there`;
 
-/** Returns the key in the sample's source. */
 function sampleKey() {
   const source = readFileSync(path.join(SAMPLE, 'NegotiateCryptoCommand.java'), 'utf8');
   const [pem] = /-----BEGIN[\s\S]*?END EC PRIVATE KEY-----/.exec(source) ?? [];

@@ -38,7 +38,6 @@ export interface Result {
   readonly fileHash: string;
 }
 
-/** Reads the results, by mutation ID. */
 export function readResults(file: string): Map<string, Result> {
   const results = JSON.parse(readFileSync(file, 'utf8')) as Result[];
   return new Map(results.map((result) => [result.id, result]));
@@ -49,10 +48,7 @@ export function writeResults(file: string, results: readonly Result[]): void {
   writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`);
 }
 
-/**
- * Returns the source with the bug.
- * @throws if its place is missing or ambiguous.
- */
+/** @throws if its place is missing or ambiguous. */
 export function mutate(source: string, mutation: Mutation): string {
   const { from, to, name, file } = mutation;
   if (mutation.offset === undefined) {

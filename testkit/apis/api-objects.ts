@@ -112,7 +112,6 @@ export async function addTestPayment(
   return { id: ids.payment, intentId: ids.intent };
 }
 
-/** Returns the id of the newest event of a type. */
 export async function newestEvent(db: Database, mode: TestMode, type: string): Promise<string> {
   const rows = await db.query<{ id: string }>(
     `select id from events where account_id = $1 and livemode = $2 and type = $3

@@ -64,7 +64,6 @@ export interface Answered {
   readonly body: AnswerBody;
 }
 
-/** The service's secret in tests. */
 export const TEST_SECRET = Buffer.alloc(32, 7);
 
 export interface TestApi {

@@ -75,7 +75,6 @@ function testKeys(endpoint: Endpoint, api: () => TestApi): void {
   });
 }
 
-/** Returns the ids of the objects that a list shows to this key. */
 async function listedTo(api: TestApi, endpoint: Endpoint, key: string): Promise<string[]> {
   const answered = await withKey(api, endpoint, key);
   assert.equal(answered.status, 200, answered.text);

@@ -89,7 +89,6 @@ export interface RawAnswer {
   readonly text: string;
   /** True if the server closed the connection before the time-out. */
   readonly closed: boolean;
-  /** The number of responses that arrived. */
   readonly responses: number;
 }
 

@@ -40,23 +40,14 @@ export interface MovingShop {
   readonly owner: PersonClient;
   /** Starts the service with these contracts, and signs the owner in. */
   start(contract: OutsideContract): Promise<void>;
-  /**
-   * Creates a sale.
-   * @returns the intent's id
-   */
+  /** @returns the intent's id */
   createSale(): Promise<string>;
   tap(intent: string, pass: string): Promise<Body>;
-  /**
-   * Pays an intent.
-   * @returns the payment's id
-   */
+  /** @returns the payment's id */
   pay(intent: string, pass: string): Promise<string>;
   /** Returns the address of the contract that a payment's receipt names. */
   settledAt(payment: string): Promise<string>;
-  /**
-   * Refunds a payment.
-   * @returns the refund in its final state
-   */
+  /** @returns the refund in its final state */
   refund(payment: string | undefined): Promise<Body>;
   /** Returns the available balance in atoms, as `GET /balance` shows it. */
   available(): Promise<number>;

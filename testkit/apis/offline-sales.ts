@@ -22,7 +22,6 @@ export const WIDE_LIMITS = {
 /** The fees of the test contracts, in basis points. */
 export const RATES = { acquirer: 30, protocol: 20, cashback: 5 } as const;
 
-/** A sale as an offline till stores it. */
 export interface KeptSale {
   readonly authorization: {
     readonly from: string;

@@ -31,7 +31,6 @@ export interface PayGround {
   readonly store: TestStore;
   readonly server: StoreServer;
   newLink(amount?: number): Promise<{ readonly intentId: string; readonly token: string }>;
-  /** Returns the intent as the terminal's API shows it. */
   onTerminal(intentId: string): Promise<Readonly<Record<string, unknown>>>;
   authorize(token: string, from: Hex, signature: Hex): Promise<Reply>;
   /** Creates a wallet without gas or allowance. Its default balance is enough for one sale. */
@@ -131,7 +130,6 @@ export async function startPayGround({
   };
 }
 
-/** Returns a copy of the store with these gas limits. */
 function limited(store: TestStore, gas: Partial<GasPolicy>): TestStore {
   const { ctx } = store;
   const { settings } = ctx;

@@ -2,7 +2,6 @@ import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { type IdKind, newId } from '#core/ids.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 
-/** Values of a path's parameters. */
 export type PathValues = Readonly<Record<string, string>>;
 
 /** Returns a route's path. Ids that are not given have the right format, but name no object. */

@@ -29,10 +29,7 @@ import {
 /** A store's APIs over HTTP. The check before each payment uses the simulated chain. */
 export interface StoreServer {
   readonly url: string;
-  /**
-   * Returns a client of the terminal API that uses this device key. Default: the key of the store's
-   * own terminal.
-   */
+  /** Default: the key of the store's own terminal. */
   device(key?: string): Caller;
   /** A client of the pay links. It sends no key, as wallets do. */
   readonly pay: Caller;

@@ -32,7 +32,6 @@ export async function addFactories({ rpc }: Pick<TestNetwork, 'rpc'>): Promise<v
   await rpc.call('anvil_setCode', [hostile, HOSTILE]);
 }
 
-/** A wallet and the call by which its factory deploys it. */
 interface Deployable {
   readonly from: Hex;
   readonly factory: Hex;

@@ -43,10 +43,7 @@ export interface SignInOptions {
   readonly from?: Hex;
 }
 
-/**
- * Signs in as a browser does.
- * @returns the token of the session
- */
+/** @returns the token of the session */
 export async function signInWallet(
   url: string,
   account: PrivateKeyAccount,

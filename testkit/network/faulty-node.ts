@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import type { ProviderCall } from '#testkit/network/back-ends.ts';
 import { listen } from '#testkit/network/listen.ts';
 
-/** The node's current behavior. */
 type NodeMood =
   | 'well'
   /** Cuts each connection. */
@@ -16,7 +15,6 @@ type NodeMood =
   /** Accepts broadcasts and forgets them. */
   | 'dropping broadcasts';
 
-/** A call as the node received it. */
 export interface NodeCall {
   readonly id: number;
   readonly method: string;
@@ -28,7 +26,6 @@ export interface FaultyNode {
   mood: NodeMood;
   /** Returns the error with which to respond; `null` for the normal response. */
   refuse: (call: NodeCall) => string | null;
-  /** Number of calls that the node received, by method. */
   readonly calls: Map<string, number>;
   /** Functions that are called for each call that the node receives. */
   readonly watchers: Set<(call: ProviderCall) => void>;

@@ -17,7 +17,6 @@ export interface TestReceiver {
   readonly url: string;
   readonly port: number;
   readonly received: readonly Received[];
-  /** Returns the number of connections that the server has accepted. */
   connections(): number;
   /** Sets how the server responds from now on. Default: 200 with `ok`. */
   answer(answerer: Answerer): void;

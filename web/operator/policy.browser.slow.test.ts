@@ -10,7 +10,6 @@ const PATH = 'operator/settings';
 
 const stage = ownStage();
 
-/** Returns the form of one network. */
 function formOf({ page }: TestWindow, network: 'testnet' | 'mainnet') {
   const save = page.getByRole('button', { name: `Save for ${network}` });
   const form = page.locator('form').filter({ has: save });

@@ -15,7 +15,6 @@ const stage = sharedStage();
 const control = ({ page }: TestWindow, name: string) => page.locator(`[data-name="${name}"]`);
 const result = ({ page }: TestWindow, name: string) => page.locator(`[data-result="${name}"]`);
 
-/** Opens a till that uses the pseudo-language. */
 async function openPseudoTill(path: string): Promise<TestWindow> {
   const { sandbox, browser } = stage();
   const window = await browser.open(NARROW);

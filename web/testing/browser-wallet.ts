@@ -16,7 +16,6 @@ export async function passToNode(page: Page, sandbox: SandboxFile): Promise<void
   });
 }
 
-/** Returns the address of the wallet stored in this page's browser. */
 export async function addressIn(page: Page): Promise<string> {
   const vault = await page.evaluate(() => localStorage.getItem('tapline.wallet.vault'));
   return (JSON.parse(vault ?? '') as { address: string }).address;

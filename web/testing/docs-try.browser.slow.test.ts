@@ -17,7 +17,6 @@ interface Tried {
   readonly text: string;
 }
 
-/** Opens the form below an operation's heading. */
 async function formBelow({ page }: TestWindow, address: string, heading: string) {
   await page.goto(`${stage().sandbox.web_url}/docs/${address}`);
   const button = page.locator(

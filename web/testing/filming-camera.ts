@@ -61,7 +61,6 @@ export function installCamera([first, [width, height]]: Filming): void {
 export async function addFilmingCamera(
   page: Page,
   text: string | null = null,
-  /** Size of the pictures. */
   size: Filming[1] = [1280, 720],
 ): Promise<void> {
   await page.addInitScript(installCamera, [text === null ? [] : [rowsOf(text)], size] as Filming);

@@ -16,7 +16,6 @@ const TOKEN = parseAbi(['function mint(address to, uint256 amount)']);
 /** One unit of the chain's currency, to pay for the test's own transactions. */
 const ONE_COIN = '0xde0b6b3a7640000';
 
-/** Calls the sandbox's test chain. */
 export async function rpc(
   sandbox: SandboxFile,
   method: string,

@@ -22,7 +22,6 @@ export interface Look {
   readonly colorScheme: 'light' | 'dark';
   /** The browser's font size in percent; default 100. */
   readonly textPercent?: number;
-  /** Uses forced-colors mode. */
   readonly forcedColors?: boolean;
   readonly onPaper?: boolean;
 }

@@ -76,7 +76,6 @@ export async function addTestTerminal(
   };
 }
 
-/** A till's window with its controls. */
 export interface TillWindow extends TestWindow {
   readonly amount: Locator;
   readonly charge: Locator;
@@ -165,11 +164,9 @@ export async function openTill(
 export interface Counter extends Stage {
   readonly terminal: TestTerminal;
   readonly till: TillWindow;
-  /** The till's page. */
   readonly page: Page;
 }
 
-/** Adds a terminal, and opens its till. */
 export async function newTill(
   { sandbox, browser }: Stage,
   options?: BrowserContextOptions,

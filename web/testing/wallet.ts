@@ -5,12 +5,10 @@ import { postAsMerchant, type TestTerminal } from './till.ts';
 
 export const WALLET_PASSWORD = 'correct horse battery';
 
-/** A wallet's window with its controls. */
 export interface WalletWindow extends TestWindow {
   button(name: RegExp): Locator;
   field(name: string): Locator;
   dialog(): Locator;
-  /** Returns a button of the open dialog. */
   inDialog(name: RegExp): Locator;
   /** Waits until this text is visible somewhere. */
   sees(text: string | RegExp): Promise<void>;

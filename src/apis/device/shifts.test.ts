@@ -44,7 +44,6 @@ async function setPin(userId: string, pin: string | null, accountId = ownAccount
 
 const ownAccount = () => store.merchant.tenant.accountId;
 
-/** Adds a cashier with a PIN to the account. */
 async function addCashier(
   rights: { readonly limit?: number; readonly mayDiscount?: boolean } = {},
   accountId = ownAccount(),

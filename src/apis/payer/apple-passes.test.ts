@@ -39,7 +39,6 @@ let server: StoreServer;
 let service: FastifyInstance;
 let serviceUrl: string;
 
-/** Builds a server without an API. */
 const bareApp = () =>
   buildServer({
     surfaces: [],

@@ -49,7 +49,6 @@ async function download(from: Pick<StoreServer, 'url'>, token: string): Promise<
   return Buffer.from(await response.arrayBuffer());
 }
 
-/** Creates a pass with these certificates and returns the files in it. */
 async function passOf(files: PassFileLocations): Promise<Map<string, Buffer>> {
   const { apple } = await loadPassFiles(files);
   assert.ok(apple !== null);

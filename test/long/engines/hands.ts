@@ -18,7 +18,6 @@ export interface Hands {
   click(role: Role, name: RegExp): Promise<void>;
   /** Clicks the middle of the first matching element. */
   clickAt(selector: string): Promise<void>;
-  /** Types into the field with this label. */
   fill(label: string, text: string): Promise<void>;
   /** Chooses an option of the native select with this label. */
   choose(label: string, option: string): Promise<void>;

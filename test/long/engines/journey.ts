@@ -25,7 +25,6 @@ export const VALUE_OF = (label: string) => `(() => {
   return (named?.control ?? document.querySelector('[aria-label="${label}"]'))?.value || null;
 })()`;
 
-/** Opens a new till and starts its shift. */
 export async function openTill(hands: Hands, { sandbox }: Ground): Promise<TestTerminal> {
   const own = await addTestTerminal(sandbox);
   await hands.goto(`${sandbox.web_url}/terminal#key=${own.deviceKey}`);

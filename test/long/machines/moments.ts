@@ -20,7 +20,6 @@ export interface Restorable {
   restore(moment: string, timeline?: string): Promise<void>;
 }
 
-/** Returns the database's current time. */
 async function now(db: Database): Promise<string> {
   const [row] = await db.query<{ readonly now: string }>('select now()::text as now');
   assert(row !== undefined);

@@ -60,7 +60,6 @@ export interface GuideMachine extends Omit<Machine, 'start' | 'killServer'> {
 }
 
 export interface Room {
-  /** The cluster's machines. */
   readonly machines: readonly GuideMachine[];
   readonly backup: GuideMachine;
   close(): Promise<void>;

@@ -18,7 +18,6 @@ export function withSettings(text: string, settings: Readonly<Record<string, str
   }, text);
 }
 
-/** Returns a block of settings with the password filled in. */
 export function settingsIn(block: string, password: string): Record<string, string> {
   const pairs = block
     .trim()

@@ -10,7 +10,6 @@ import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 export interface Pooler {
   /** The database's URL through the pooler. */
   readonly url: string;
-  /** Returns its log output. */
   logs(): string;
   close(): Promise<void>;
 }

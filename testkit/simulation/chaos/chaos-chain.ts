@@ -19,7 +19,6 @@ import { type ProviderProxy, startProviderProxy } from '#testkit/network/provide
 import { ENDED_MS, persistently } from '#testkit/simulation/chaos/chaos-restart.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-/** One of the chains in a chaos run. */
 export interface ChaosChain {
   readonly config: NetworkConfig;
   /**

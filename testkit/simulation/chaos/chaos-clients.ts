@@ -29,7 +29,6 @@ export interface ClientsOptions {
   readonly pauseMs: PauseMs | null;
 }
 
-/** One client with its counter. */
 interface Client {
   readonly urls: readonly string[];
   readonly random: Random;

@@ -23,7 +23,6 @@ interface PutBack {
   readonly whileAway?: () => void;
 }
 
-/** The database of a chaos run. */
 export interface ChaosDatabase {
   readonly url: string;
   /**

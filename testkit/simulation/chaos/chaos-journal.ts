@@ -5,7 +5,6 @@
 export interface Journal {
   /** Records the response to an idempotency key. Every later response to this key must equal it. */
   answered(key: string, answer: { readonly status: number; readonly text: string }): void;
-  /** Records an intent as a response showed it. */
   saw(intent: SeenIntent): void;
   sawRefund(refund: SeenRefund): void;
   sawWithdrawal(withdrawal: SeenWithdrawal): void;

@@ -29,7 +29,6 @@ export interface ChaosProcess {
   readonly dataDir: string;
   /** Returns how many times it was started. */
   starts(): number;
-  /** Returns true if the current instance is ready. */
   isReady(): boolean;
   /** Returns the recent output of all instances, oldest first, up to a size limit. */
   logs(): string;

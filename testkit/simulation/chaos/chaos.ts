@@ -58,7 +58,6 @@ export interface ChaosOptions {
   readonly seconds: number;
   readonly clients: number;
   readonly size: WorldSize;
-  /** The faults to use. */
   readonly reach: Reach;
   /** Runs only faults whose name contains this text; default: all. */
   readonly only?: string;
@@ -481,7 +480,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   };
 }
 
-/** Runs chaos from a seed. The seed determines all choices; only the timing varies between runs. */
+/** The seed determines all choices; only the timing varies between runs. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const stops: (() => Promise<unknown>)[] = [];
   try {

@@ -244,7 +244,6 @@ async function readWords(chain: Chain, to: Hex, view: View): Promise<bigint[]> {
   return words.map((word) => hexToBigInt(`0x${word}`));
 }
 
-/** Returns a merchant's balance on the contract. */
 async function heldBy(chain: Chain, merchant: bigint): Promise<bigint> {
   const account = { abi: settlementAbi, functionName: 'merchantAccount', args: [Number(merchant)] };
   const [, held = 0n] = await readWords(chain, chain.config.settlement, account);
@@ -413,7 +412,6 @@ interface TokenLog {
   readonly transactionHash: Hex;
 }
 
-/** Reads all logs with these topics that this address emitted. */
 async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]) {
   const { number: head } = await chain.newest();
   const logs: TokenLog[] = [];
@@ -426,7 +424,6 @@ async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]) 
   return logs;
 }
 
-/** Reads the token's transfers to the contract, or from it. */
 function readTransfers(chain: Chain, way: 'to' | 'from'): Promise<TokenLog[]> {
   const { usdc, settlement } = chain.config;
   const args = { [way]: settlement };

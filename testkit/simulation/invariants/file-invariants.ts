@@ -21,7 +21,6 @@ export interface Files {
   /** A member of the account, signed in at each node. */
   readonly people: readonly PersonClient[];
   readonly chains: readonly Pick<NetworkConfig, 'network' | 'livemode' | 'rpcUrls'>[];
-  /** The data folders of the processes. */
   readonly folders: readonly string[];
 }
 
@@ -39,10 +38,7 @@ const PRINTED = 3;
 
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
-/**
- * Downloads a file from each node.
- * @throws if the copies differ
- */
+/** @throws if the copies differ */
 async function download({ people, accountId, config }: Source, file: string): Promise<string> {
   const mode = config.livemode ? 'live' : 'test';
   const answers = await Promise.all(

@@ -22,7 +22,6 @@ import {
 import type { Bounds, ChainState, Rows, Worker } from '#testkit/simulation/relayer-model/world.ts';
 
 export interface Exploration {
-  /** The number of distinct states. */
   readonly states: number;
   /** Number of moves from the first state to the most distant one. */
   readonly depth: number;

@@ -49,7 +49,6 @@ export interface Scene {
 export interface Machine {
   readonly step: typeof step;
   readonly bounds: Bounds;
-  /** The worker's number. */
   readonly self: number;
 }
 

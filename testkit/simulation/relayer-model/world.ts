@@ -13,7 +13,6 @@ import type {
 // disagree, the database's rows, and two workers that pass a lease between them. All values are
 // plain and immutable, so that equal states have equal texts.
 
-/** The bounds of one exploration. */
 export interface Bounds {
   readonly name: string;
   /** A slot (sender and nonce) for each possible transaction. A job takes the next free slot. */
@@ -87,7 +86,6 @@ export interface Job {
 export interface Rows {
   readonly transactions: readonly (Row | null)[];
   readonly jobs: readonly Job[];
-  /** Leases by sender. */
   readonly leases: readonly { readonly holder: number; readonly fencingToken: number }[];
   readonly leaseMoves: number;
 }
@@ -110,7 +108,6 @@ export type Task =
 
 export interface Held {
   readonly fencingToken: number;
-  /** Open transactions by slot. */
   readonly open: Readonly<Record<number, Transaction>>;
 }
 

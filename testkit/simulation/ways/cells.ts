@@ -226,10 +226,7 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
   return wrong;
 }
 
-/**
- * Checks all cells.
- * @returns the errors by the name of the cell; empty if there are none
- */
+/** @returns the errors by the name of the cell; empty if there are none */
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],

@@ -29,7 +29,6 @@ export interface WayPayer {
   readonly kind: PayerKind;
   /** The address that is charged. */
   readonly from: Hex;
-  /** The account that signs. */
   readonly account: PrivateKeyAccount;
   /** Returns the id on the chip of the payer's pass. */
   pass(): string;
@@ -61,7 +60,6 @@ export interface PayersGround {
   readonly db: Database;
   readonly secret: Buffer;
   readonly network: NetworkConfig;
-  /** The service's public URL. */
   readonly publicUrl: string;
   readonly outside: OutsideWallets;
   /** The facilitators that are open, to be closed at the end. */

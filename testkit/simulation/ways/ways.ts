@@ -73,7 +73,6 @@ export interface Way {
   begin(shopping: Shopping): Promise<Attempt>;
 }
 
-/** Number of API nodes. */
 const NODES = 2;
 
 interface Door {

@@ -61,7 +61,6 @@ async function goLive(window: TestWindow): Promise<void> {
   await waitForStep(window, 'Sales can settle in test mode', 'Done');
 }
 
-/** Opens the till in a new tab and charges 2.50 there. */
 async function chargeAtTill(window: TestWindow) {
   const { page } = window;
   await page.getByRole('button', { name: 'New code' }).click();

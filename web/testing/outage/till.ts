@@ -15,7 +15,6 @@ export interface OutageTill {
   answer(text: string): Promise<void>;
   /** Kills the till with SIGKILL and starts it again, with its stored sales. */
   restart(): Promise<void>;
-  /** Returns the sales that the till has stored. */
   sales(): Promise<readonly HeldSale[]>;
   close(): Promise<void>;
 }

@@ -6,8 +6,6 @@ import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { addMovements, addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
 
-/** Statements over HTTP. */
-
 let server: DashboardServer;
 let client: PersonClient;
 let accountId = '';

@@ -178,7 +178,6 @@ test('a route with a false declaration fails in every test, and nothing is writt
   assert.match(inspect(errors), /says it moves nothing has written accounts/);
 });
 
-/** Gives a user a second factor. */
 const enrol = (email: string) =>
   server.db.query(
     `update users set totp_secret = 'x', totp_begun_at = $2, totp_confirmed_at = $2

@@ -27,10 +27,7 @@ after(async () => {
   await network.stop();
 });
 
-/**
- * Opens the chain with these nodes.
- * @returns the log lines about providers.
- */
+/** @returns the log lines about providers. */
 async function linesOfStart(rpcUrls: readonly string[]): Promise<string[]> {
   const lines: string[] = [];
   const log: Log = { ...silentLog, warn: (line) => lines.push(line) };
