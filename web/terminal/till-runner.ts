@@ -212,7 +212,6 @@ export class TillRunner {
     });
   }
 
-  /** Waits before a retry. */
   #pauseAfterFailure(): Promise<void> {
     const { reached, keyEnded } = this.#view;
     const ms = RETRY_MS[Math.min(this.#failures, RETRY_MS.length) - 1] ?? RETRY_MS[0];

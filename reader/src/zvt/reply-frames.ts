@@ -23,7 +23,6 @@ export const SHOWN = {
 
 /** The card's name on a receipt; here no card was read. */
 const NAME = 'Tapline';
-/** Kinds of receipts in a text block. */
 const RECEIPT_TYPE = { customer: 0x02, report: 0x03 } as const;
 const LAST_LINE = 0x81;
 const MOST_COUNTED = 0xff;

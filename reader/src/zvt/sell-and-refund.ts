@@ -282,7 +282,6 @@ export class Sales {
     return null;
   }
 
-  /** Reads the sales since the last end of day. */
   async totals(since: Closed | null, currency: number): Promise<void> {
     const { report } = this.#network;
     const totals = await readTotals(this.#network, { since, currency }).catch((error: unknown) => {
