@@ -31,7 +31,6 @@ async function openFeed(known: { readonly code?: string; readonly tokenHash?: st
   return { feed, kept };
 }
 
-/** Connects a page that sends this hello. */
 async function connect(feed: TillFeed, hello: unknown, origin = ORIGIN) {
   const socket = new WebSocket(`ws://127.0.0.1:${feed.port}/till`, { origin });
   const said: Record<string, unknown>[] = [];

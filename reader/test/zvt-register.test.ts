@@ -110,7 +110,6 @@ async function resultOf(register: TestRegister): Promise<string> {
   return result;
 }
 
-/** Returns the printed lines that a register has received. */
 function printedBy(register: TestRegister): string[] {
   return register.frames
     .filter((frame) => frame.startsWith('06d1'))

@@ -59,7 +59,6 @@ async function writeAll(): Promise<void> {
   }
 }
 
-/** Ends the deliveries of these events with this status. */
 async function finish(status: 'succeeded' | 'failed', types: readonly EventType[]): Promise<void> {
   await bench.db.query(
     `with done as (

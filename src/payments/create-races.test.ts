@@ -208,7 +208,6 @@ function readNewer(store: TestStore, table: string, last: Place | undefined): Pr
 }
 
 describe('a connection that breaks', () => {
-  /** Groups the created intents by the idempotency key of their request. */
   async function intentsByKey(requests: readonly CreateRequest[]): Promise<Map<string, string[]>> {
     const rows = await shared.db.query<{ key: string; id: string }>(
       `select k.key, p.id from idempotency_keys k join payment_intents p on p.id = k.resource

@@ -102,7 +102,6 @@ async function settleOnChain(intentId: string, payer: string, tip = 0): Promise<
   );
 }
 
-/** Pays a refund of this payment on the chain. */
 async function refundOnChain(
   {
     settlement_number: settlementNumber,
@@ -268,7 +267,6 @@ describe('a settlement that waits when a loss is shown', () => {
   });
 });
 
-/** Pays the refund on the chain, in a transaction with this hash. */
 async function paidOnChain(payment: Payment, refund: unknown, txHash: string): Promise<void> {
   const select = 'select reference from refunds where id = $1';
   const [row] = await store.db.query<{ reference: Buffer }>(select, [refund]);

@@ -32,7 +32,6 @@ async function smallDisk(t: TestContext): Promise<string | null> {
   return folder;
 }
 
-/** Takes all but some megabytes of the disk. */
 async function fill(disk: string, leftMb: number): Promise<string> {
   const ballast = path.join(disk, `ballast-${leftMb}`);
   const { stdout } = await run('df', ['--output=avail', '-m', disk]);

@@ -322,7 +322,6 @@ describe('npm run signer', () => {
     }
   });
 
-  /** Returns valid settings with these changes applied. */
   async function settingsWith(changes: Readonly<Record<string, unknown>>): Promise<string> {
     const settings = JSON.parse(await readFile(path.join(folder, 'signer.json'), 'utf8'));
     const file = path.join(folder, 'changed.json');

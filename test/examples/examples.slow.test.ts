@@ -398,7 +398,6 @@ async function payByLink(paymentUrl: string): Promise<void> {
   assert.equal(paid.status, 200, JSON.stringify(paid.body));
 }
 
-/** True if a program is installed on this machine. */
 function isHere(program: string): boolean {
   return spawnSync(program, ['--version']).error === undefined;
 }

@@ -91,7 +91,6 @@ function partyAt(api: ChaosProcess): Party {
   };
 }
 
-/** Sends the request until it succeeds. */
 async function untilDone(send: () => Promise<Reply>): Promise<Body> {
   let reply: Reply | undefined;
   const isDone = async () => {

@@ -133,7 +133,6 @@ export function keepRefunding(api: Pick<TestApi, 'db' | 'clock' | 'wakeups'>): L
   });
 }
 
-/** Creates a webhook endpoint over the API, in the merchant's test mode. */
 export async function addTestEndpoint(
   api: TestApi,
   url: string,

@@ -226,7 +226,6 @@ export async function startTestApi(options: TestApiOptions = {}): Promise<TestAp
   };
 }
 
-/** Creates a payment intent in test mode over the API. */
 export async function createTestIntent(api: TestApi, body: object = {}): Promise<AnswerBody> {
   const answered = await api.call({
     path: '/v1/payment_intents',

@@ -77,7 +77,6 @@ export async function signByLink(pay: Caller, token: string, wallet: LinkWallet)
   return () => pay.post(`/${token}/authorization`, { from, signature });
 }
 
-/** Opens the link, signs its terms, and pays. */
 export async function payByLink(pay: Caller, token: string, wallet: LinkWallet) {
   return (await signByLink(pay, token, wallet))();
 }

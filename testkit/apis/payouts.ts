@@ -9,7 +9,6 @@ import { accepted } from '#testkit/fixtures/core/accepted.ts';
 /** Maximum wait for the chain, which is real. */
 const WAIT_MS = 20_000;
 
-/** Waits until every pending withdrawal has been paid. */
 export async function untilPaidOut({ store }: PayGround): Promise<void> {
   for (const end = Date.now() + WAIT_MS; ; await sleep(20)) {
     await applyWithdrawalOutcomes(store);
@@ -19,7 +18,6 @@ export async function untilPaidOut({ store }: PayGround): Promise<void> {
   }
 }
 
-/** Returns the balance that the merchant can withdraw. */
 export async function availableBalance({ store, world }: PayGround): Promise<bigint> {
   const asked = { tenant: store.merchant.tenant, amount: 0n };
   return accepted(await readPayable(store.db, [world.network.chain], asked)).available;

@@ -37,7 +37,6 @@ export interface PeopleServer {
   close(): Promise<void>;
 }
 
-/** The dependencies of a test server's APIs. */
 export interface ServerContext {
   readonly people: PeopleDeps;
   readonly secretKey: Buffer;

@@ -115,7 +115,6 @@ export async function addFactorNow(client: PersonClient, password: string): Prom
   return secret;
 }
 
-/** Returns the code that an authenticator app with this secret shows now. */
 export function totpCode(secret: string): string {
   return new TOTP({ secret: Secret.fromBase32(secret) }).generate();
 }

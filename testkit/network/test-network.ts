@@ -139,7 +139,6 @@ export type StartNode = (chainId: number) => Promise<ThrowawayChain>;
 const startManualAnvil: StartNode = (chainId) =>
   startThrowawayChain({ chainId, blockTime: 'manual' });
 
-/** Encodes a call of any function of the settlement contract. */
 export function settlementCall(functionName: string, args: readonly unknown[] = []): Hex {
   return encodeFunctionData({ abi: settlementAbi, functionName, args } as never);
 }

@@ -19,7 +19,6 @@ export async function signInAt(
   await page.getByRole('button', { name: /^Sign out/ }).waitFor();
 }
 
-/** Returns the contents of a downloaded file. */
 export async function textOf(download: Download): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-download-'));
   const file = path.join(folder, 'file');

@@ -31,7 +31,6 @@ export async function rpc(
   return result;
 }
 
-/** Creates a wallet with this much USDC on the sandbox's test network. */
 export async function fundedAccount(
   sandbox: SandboxFile,
   usdc: bigint,

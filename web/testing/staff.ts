@@ -9,7 +9,6 @@ import { PersonClient } from '#testkit/apis/person-client.ts';
 import type { TestWindow } from './browser.ts';
 import { signInAt } from './desk.ts';
 
-/** A user's sign-in data. */
 export type Person = SandboxFile['operator'];
 
 /** Creates a staff member as the admin command does. */

@@ -26,7 +26,6 @@ export interface TestTerminal {
   deactivate(): Promise<void>;
 }
 
-/** Signs in the owner of the demo account. */
 export async function signInOwner(sandbox: SandboxFile): Promise<PersonClient> {
   const person = new PersonClient(`${sandbox.base_url}/dashboard/v1`);
   const { status, text } = await person.post('/session', sandbox.dashboard);
@@ -179,7 +178,6 @@ export async function newTill(
 
 type Listed = readonly Record<string, unknown>[];
 
-/** Reads a list with the merchant's secret key. */
 export async function listAsMerchant(sandbox: SandboxFile, path: string): Promise<Listed> {
   const response = await fetch(`${sandbox.base_url}/v1${path}`, {
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
@@ -252,7 +250,6 @@ export async function setShop(
   assert.equal(status, 200, text);
 }
 
-/** Adds an item to the catalog of the demo account. */
 export async function addCatalogueItem(
   sandbox: SandboxFile,
   item: Readonly<Record<string, unknown>>,

@@ -132,7 +132,6 @@ async function openAtProxy(changed: Partial<FacilitatorOptions> = {}) {
 
 const DROPPING: Behavior = { keeps: ({ method }) => method === 'eth_sendRawTransaction' };
 
-/** Returns the same payment with another signature. */
 function signedWith({ payload, requirements }: Signed, signature: unknown): Signed {
   return { payload: { ...payload, payload: { ...payload.payload, signature } }, requirements };
 }

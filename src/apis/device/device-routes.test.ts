@@ -29,7 +29,6 @@ before(async () => {
 
 after(() => server.close());
 
-/** Adds another terminal to the same account. */
 async function otherTerminal() {
   const { deviceKey, terminalId } = await addTerminal(store.db, store.merchant, new Date());
   return { caller: server.device(deviceKey), terminalId, deviceKey };

@@ -47,7 +47,6 @@ async function newCard(body: object = {}, chainId = 31_337): Promise<Owned> {
 const sun = (value: string) => ({ type: 'nfc_sun', value });
 const outcome = (value: string, at?: Presenting) => network.outcome(sun(value), at);
 
-/** Returns the URL with one digit of `p` or `c` changed. */
 function altered(url: string, name: 'p' | 'c'): string {
   const changed = new URL(url);
   const value = changed.searchParams.get(name) ?? '';

@@ -75,7 +75,6 @@ const LISTS = [
   },
 ];
 
-/** Reads all pages and returns the IDs in their order. */
 async function readAll(me: Caller, path: string, limit: number): Promise<string[]> {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null; ) {

@@ -47,7 +47,6 @@ const forward = async (sales: readonly object[], by = till) =>
 const said = (item: Forwarded | undefined) =>
   String(item?.code ?? item?.bounce_reason ?? item?.status);
 
-/** Signs a sale that replaces this intent. */
 async function saleFor(replaces: string): Promise<KeptSale & { readonly replaces: string }> {
   return { ...(await signOffline(ground, await ground.bare())), replaces };
 }

@@ -82,7 +82,6 @@ interface Plan {
   readonly Plans?: readonly Plan[];
 }
 
-/** Returns how many table rows a plan has read. */
 function rowsRead(plan: Plan): number {
   const here =
     plan['Relation Name'] === undefined

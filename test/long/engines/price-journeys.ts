@@ -46,7 +46,6 @@ async function pay(hands: Hands): Promise<void> {
   await hands.sees(/Paid/);
 }
 
-/** Types a sum of euros on the keys and charges it. */
 async function chargeByKeys(hands: Hands, ground: Ground, decimal: string): Promise<void> {
   const own = await openTill(hands, ground);
   await clickKeys(hands, ['2', decimal, '5', '0']);

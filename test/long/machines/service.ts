@@ -27,7 +27,6 @@ const run = promisify(execFile);
 
 export type Steps = ReadonlyMap<number, readonly string[]>;
 
-/** Edits a file on a machine as an operator would. */
 export async function edit(machine: GuideMachine, file: string, change: (text: string) => string) {
   const place = path.join(machine.root, file);
   const text = await readFile(place, 'utf8').catch(() => '');

@@ -20,7 +20,6 @@ const LOG_LENGTH = 3_000;
 const run = promisify(execFile);
 
 export interface Unit {
-  /** Returns its output so far. */
   logs(): string;
   stop(): Promise<void>;
 }

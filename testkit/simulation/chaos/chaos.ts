@@ -104,7 +104,6 @@ export interface ChaosReport extends HistoryReport {
   readonly replayed: { readonly hits: number; readonly of: number };
 }
 
-/** The speed of a run. */
 interface Pace {
   /** A client's pause between two scenes; `null` for no pause. */
   readonly sceneMs: PauseMs | null;

@@ -86,7 +86,6 @@ async function bookRefund(paymentId: string, amount: bigint): Promise<void> {
   await bookEntry({ type: 'refund', objectId: `re_${paymentId}`, amount: -amount });
 }
 
-/** Adds an entry to the merchant's ledger. */
 async function bookEntry(entry: Pick<Movement, 'type' | 'objectId' | 'amount'>): Promise<void> {
   const tenant = { accountId: 'acct_test', livemode: false };
   await world.database.db.transaction(async (tx) => {

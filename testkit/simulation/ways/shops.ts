@@ -35,7 +35,6 @@ export async function allowOffline(sql: Sql, terminalId: string): Promise<void> 
   await setLimits({ store: { db: sql, terminalId } });
 }
 
-/** Returns the terminal of the demo merchant. */
 export function demoTill({ sandbox }: RestoreGround): Till {
   const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
   return {
@@ -58,7 +57,6 @@ export function shopWallet({ secret }: RestoreGround['ground'], accountId: strin
   return wallet(secret, `settlement wallet of ${accountId}`);
 }
 
-/** Returns the email address and password of a shop's owner. */
 export function shopOwner(name: string) {
   return { email: `${name}@shop.test`, password: `the password of ${name}, which is long` };
 }

@@ -43,7 +43,6 @@ async function openAccount(window: TestWindow, email: string): Promise<void> {
   await page.getByRole('button', { name: 'Open account' }).click();
 }
 
-/** Waits until the checklist shows the step in this state. */
 async function waitForStep({ page }: TestWindow, name: string, state: 'Done' | 'To do') {
   const line = page.getByRole('listitem').filter({ hasText: name });
   await line.getByText(state, { exact: true }).waitFor();

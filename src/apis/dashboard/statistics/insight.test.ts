@@ -23,7 +23,6 @@ let server: DashboardServer;
 let client: PersonClient;
 let account = '';
 
-/** Returns the date this many days ago. */
 function day(ago: number): string {
   return new Date(server.clock.now().getTime() - ago * DAY_MS).toISOString().slice(0, 10);
 }
