@@ -6,8 +6,6 @@ import { operatorDoor } from '#app/restrict-operator-host.ts';
 import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 import { sendRaw } from '#testkit/apis/http-kit.ts';
 
-/** Tests the separate address at which the operator API can be served. */
-
 let api: TestApi;
 
 before(async () => {

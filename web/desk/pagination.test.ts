@@ -14,8 +14,6 @@ import {
   withPage,
 } from './pagination.ts';
 
-/** Tests the pagination state of a long list. */
-
 const same = (row: string) => row;
 
 function paginationOf(...nexts: readonly (string | null)[]): Pagination {

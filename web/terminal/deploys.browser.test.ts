@@ -9,8 +9,6 @@ import { hasLaterBuild } from '../testing/offline.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal, type Counter, newTill, openTill } from '../testing/till.ts';
 
-/** Tests a till that stays open while the service is updated. */
-
 const stage = sharedStage();
 
 /** Lets the service answer as after an update. The browser's own worker stays the same. */

@@ -5,8 +5,6 @@ import { fundedAccount } from '../testing/payer.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, paymentsOf, setShop } from '../testing/till.ts';
 
-/** Tests carts and currencies at an offline till. */
-
 const stage = ownStage();
 
 test('a cart with discounts is booked with its lines, its sum and its taxes', async () => {

@@ -12,8 +12,6 @@ import { ownStage } from '../testing/stage.ts';
 import { intentsOf, paymentsOf } from '../testing/till.ts';
 import { haloChip } from './counter/virtual-halo-chip.ts';
 
-/** Tests which sales a till accepts offline, and which it refuses. */
-
 const stage = ownStage();
 
 const stranger = () => privateKeyToAccount(generatePrivateKey());

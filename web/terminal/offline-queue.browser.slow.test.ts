@@ -30,8 +30,6 @@ import { ownStage } from '../testing/stage.ts';
 import { addTestTerminal, paymentsOf } from '../testing/till.ts';
 import type { HeldSale } from './offline/held-sales.ts';
 
-/** Tests what a till stores about its offline sales, and how it forwards them. */
-
 const stage = ownStage();
 
 async function acceptOne(till: OfflineWindow, wallet: PrivateKeyAccount): Promise<string> {

@@ -15,8 +15,6 @@ import { fundedAccount } from '../testing/payer.ts';
 import { ownStage } from '../testing/stage.ts';
 import { intentsOf, paymentsOf, postAsMerchant } from '../testing/till.ts';
 
-/** Tests a cart that is sold offline while the online payment for it is still open. */
-
 const stage = ownStage();
 
 const wallet = () => fundedAccount(stage().sandbox, 10_000_000n);

@@ -15,8 +15,6 @@ import {
   type TillWindow,
 } from '../testing/till.ts';
 
-/** Tests cashiers at one till: signing in, handing over, and actions that require a PIN. */
-
 let db: Database;
 
 const stage = ownStage(async (made) => {

@@ -17,8 +17,6 @@ import {
   walletOf,
 } from '../testing/wallet.ts';
 
-/** Tests that the wallet signs for a till while both are offline. */
-
 const stage = ownStage();
 
 /** The browser's message for requests without a network. */

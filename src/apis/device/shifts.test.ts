@@ -16,8 +16,6 @@ import {
   type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 
-/** Tests cashiers at a till: sign-in, rights, and the limit of wrong PINs. */
-
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;
 

@@ -7,8 +7,6 @@ import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashbo
 import { addMember, addOwner, addStaff, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 
-/** Tests Smart Tap keys in the operator's console, and a terminal's switch for Smart Tap. */
-
 const REASON = { reason: 'Readers for the market hall.' };
 const COLLECTOR = { ...REASON, collector_id: 20_180_608 };
 

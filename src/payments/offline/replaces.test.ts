@@ -27,8 +27,6 @@ import {
 import { eventTypes, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
 import { answerAsPayer, cancel, limitPayer } from '#testkit/fixtures/payments/store-requests.ts';
 
-/** Tests offline sales that replace a payment intent, which an online till had left open. */
-
 let ground: PayGround;
 let till: Caller;
 let isSettling = false;

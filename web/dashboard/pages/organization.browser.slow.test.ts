@@ -9,8 +9,6 @@ import { checkFits } from '../../testing/page-width.ts';
 import { ownStage } from '../../testing/stage.ts';
 import { addTestTerminal } from '../../testing/till.ts';
 
-/** Tests the organization of an account on the Team page and on a terminal's page. */
-
 const stage = ownStage();
 
 const LONG_NAME = 'Verwaltungsgesellschaft für Bäckereifachgeschäfte in Süddeutschland';

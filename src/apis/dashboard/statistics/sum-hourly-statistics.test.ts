@@ -4,8 +4,6 @@ import fc from 'fast-check';
 import type { PartRow } from '#apis/dashboard/statistics/statistics-queries.ts';
 import { sumParts } from '#apis/dashboard/statistics/sum-hourly-statistics.ts';
 
-/** Tests how the hours of a day are added up. */
-
 const NOTHING = { intents: 0, succeeded: 0, canceled: 0, called_off: 0, payments: 0, refunds: 0 };
 const NO_ATOMS = { volume: 0n, tips: 0n, refunded: 0n };
 

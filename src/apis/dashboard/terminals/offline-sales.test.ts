@@ -8,8 +8,6 @@ import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testkit/apis/
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
 import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
 
-/** Tests the limits of offline sales, the operator's caps on them, and handing in a till's file. */
-
 let server: DashboardServer;
 let account: string;
 let owner: PersonClient;
