@@ -2,19 +2,17 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { text } from 'node:stream/consumers';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { listen } from '#testkit/network/listen.ts';
 import {
   type SpawnedNetwork,
   spawnNetwork,
   temporaryDataDir,
 } from '#testkit/network/spawn-network.ts';
+import { type Notice, openPager } from './machines/outside.ts';
+import { Rig } from './machines/rig.ts';
 import { missingProgram } from './shell-commands.ts';
 
 /**
@@ -30,37 +28,23 @@ const PAGED_MS = 180_000;
 const QUIET_MS = 90_000;
 const START_MS = 120_000;
 
-interface Notice {
-  readonly status: string;
-  readonly names: readonly string[];
-  readonly links: readonly string[];
-}
-
-const undo: (() => Promise<unknown>)[] = [];
 const notices: Notice[] = [];
-let why: string | null = null;
 let network: SpawnedNetwork;
 let prometheusUrl = '';
 
-before(async () => {
-  if ((await missingProgram(PROGRAMS)) !== null) {
-    why = `Debian: apt install ${PROGRAMS.join(' ')}`;
-    return;
-  }
+const rig = new Rig(async () => {
+  if ((await missingProgram(PROGRAMS)) !== null) return `Debian: apt install ${PROGRAMS.join(' ')}`;
   const [ops, probe] = [await freePort(), await freePort()];
   await startNetwork(ops);
   startProbe(probe);
   await startMonitoring({ ops, probe });
-});
-
-after(async () => {
-  for (const step of undo.reverse()) await step();
+  return null;
 });
 
 /** Starts a program, which is stopped at the end of the test. */
 function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env) {
   const child: ChildProcess = spawn(program, args, { cwd: ROOT, env, stdio: 'ignore' });
-  undo.push(async () => {
+  rig.undo.push(async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -69,9 +53,9 @@ function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv 
 
 async function startNetwork(ops: number): Promise<void> {
   const folder = await temporaryDataDir();
-  undo.push(folder.remove);
+  rig.undo.push(folder.remove);
   network = await spawnNetwork({ dataDir: folder.path, env: { OPS_PORT: String(ops) } });
-  undo.push(network.stop);
+  rig.undo.push(network.stop);
 }
 
 function startProbe(port: number): void {
@@ -82,24 +66,6 @@ function startProbe(port: number): void {
     TAPLINE_BASE_URL: base_url,
     TAPLINE_PROBE_PASS: String(mode.passes.ok),
   });
-}
-
-/** Receives Alertmanager's notifications for the pager. */
-async function startPager(): Promise<string> {
-  const server = createServer(async (request, response) => {
-    const { status, alerts } = JSON.parse(await text(request));
-    const of = (read: (alert: Record<string, Record<string, string>>) => string | undefined) =>
-      alerts.map(read).map(String);
-    notices.push({
-      status,
-      names: of(({ labels }) => labels?.alertname),
-      links: of(({ annotations }) => annotations?.runbook_url),
-    });
-    response.end();
-  });
-  const { url, close } = await listen(server);
-  undo.push(close);
-  return `${url}/`;
 }
 
 /** Copies a file with some of its text replaced; each text must exist. */
@@ -114,7 +80,7 @@ async function adapt(file: string, changes: readonly (readonly [string, string])
 
 async function startMonitoring({ ops, probe }: { readonly ops: number; readonly probe: number }) {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-alerts-'));
-  undo.push(() => rm(folder, { recursive: true, force: true }));
+  rig.undo.push(() => rm(folder, { recursive: true, force: true }));
   await cp(path.join(ROOT, 'deploy/prometheus'), folder, { recursive: true });
   const [own, manager] = [await freePort(), await freePort()];
   await adapt(path.join(folder, 'prometheus.yml'), [
@@ -123,7 +89,7 @@ async function startMonitoring({ ops, probe }: { readonly ops: number; readonly 
     ['127.0.0.1:9093', `127.0.0.1:${manager}`],
   ]);
   await adapt(path.join(folder, 'alertmanager.yml'), [
-    ['https://pager.example.com/alertmanager', await startPager()],
+    ['https://pager.example.com/alertmanager', await openPager(notices, rig.undo, '127.0.0.1')],
   ]);
   start('prometheus-alertmanager', [
     `--config.file=${folder}/alertmanager.yml`,
@@ -147,31 +113,27 @@ async function numberOf(query: string): Promise<number> {
   return Number(data.result[0]?.value[1] ?? Number.NaN);
 }
 
-const woken = () => notices.filter(({ status }) => status === 'firing');
-
-test('while people can buy, no alert pages anyone', async (t) => {
-  if (why !== null) return t.skip(why);
+rig.check('while people can buy, no alert pages anyone', async () => {
   const sees = async () =>
     (await numberOf('up{job="tapline"}')) === 1 &&
     (await numberOf('sum(tapline_payments_total{network="testnet"})')) > 0;
   assert(await waitUntil(sees, START_MS), 'Prometheus sees a process and a probe that buys');
   await sleep(QUIET_MS);
-  assert.deepEqual(woken(), []);
+  assert.deepEqual(notices, []);
 });
 
-test('when every process is dead, one page is sent, for that reason', async (t) => {
-  if (why !== null) return t.skip(why);
+rig.check('when every process is dead, one page is sent, for that reason', async () => {
   await network.kill();
   const since = performance.now();
-  assert(await waitUntil(async () => woken().length > 0, PAGED_MS), 'no page was sent');
+  assert(await waitUntil(async () => notices.length > 0, PAGED_MS), 'no page was sent');
   const seconds = (performance.now() - since) / 1000;
   // Follow-up alerts of the same cause would arrive now.
   await sleep(PAGED_MS - seconds * 1000);
   assert.deepEqual(
-    woken().map(({ names }) => names),
+    notices.map(({ names }) => names),
     [['NothingAnswers']],
   );
-  const [{ links } = { links: [] }] = woken();
+  const [{ links } = { links: [] }] = notices;
   assert.deepEqual(links, ['https://runbooks.example.com/alerts.md#nothinganswers']);
-  t.diagnostic(`every process killed: paged after ${seconds.toFixed(0)} s, once, NothingAnswers`);
+  return `every process killed: paged after ${seconds.toFixed(0)} s, once, NothingAnswers`;
 });

@@ -39,7 +39,6 @@ const MINT = parseAbi(['function mint(address to, uint256 amount)']);
 interface Cell {
   readonly number: number;
   readonly dataDir: Awaited<ReturnType<typeof temporaryDataDir>>;
-  readonly port: number;
   network: SpawnedNetwork;
   readonly payments: string[];
 }
@@ -54,7 +53,6 @@ interface Payer {
 const cells: Cell[] = [];
 const payers: Payer[] = [];
 let balancer: ChildProcess;
-const balancerFolder = testFolder();
 /** The shared address. */
 let shared: string;
 
@@ -74,25 +72,18 @@ function envOf(number: number, ports: readonly number[]): Record<string, string>
 let ports: readonly number[] = [];
 
 async function startCell(number: number): Promise<SpawnedNetwork> {
-  const { dataDir } = present(cells[number], 'cell');
+  const { dataDir } = cellOf(number);
   return spawnNetwork({ dataDir: dataDir.path, env: envOf(number, ports) });
 }
 
 async function startBalancer(port: number): Promise<void> {
-  const map = path.join(balancerFolder, 'cells.map');
-  await writeFile(map, await readFile(path.join(DEPLOY, 'cells.map')));
   const shipped = await readFile(path.join(DEPLOY, 'haproxy.cfg'), 'utf8');
-  const config = path.join(balancerFolder, 'haproxy.cfg');
+  const config = path.join(testFolder(), 'haproxy.cfg');
+  const map = path.join(DEPLOY, 'cells.map');
   await writeFile(config, shipped.replace('/etc/haproxy/cells.map', map));
-  balancer = spawn('haproxy', ['-f', config], {
-    env: {
-      ...process.env,
-      CELLS_BIND: `127.0.0.1:${port}`,
-      CELL_0: `127.0.0.1:${ports[0]}`,
-      CELL_1: `127.0.0.1:${ports[1]}`,
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  });
+  const [CELL_0, CELL_1] = ports.map((one) => `127.0.0.1:${one}`);
+  const env = { ...process.env, CELLS_BIND: `127.0.0.1:${port}`, CELL_0, CELL_1 };
+  balancer = spawn('haproxy', ['-f', config], { env, stdio: ['ignore', 'inherit', 'inherit'] });
   shared = `http://127.0.0.1:${port}`;
 }
 
@@ -122,6 +113,15 @@ async function addPayer(home: number): Promise<Payer> {
     passes.push(await enrolBySignature(account, { webUrl, chainId: mode.chain_id }));
   }
   return { home, account, pass: present(passes[home], 'pass of the home') };
+}
+
+const cellOf = (number: number): Cell => present(cells[number], 'cell');
+
+/** Signs in as this payer, at its home cell. */
+async function walletOf({ home, account }: Payer): Promise<Caller> {
+  const { web_url: webUrl, test: mode } = cellOf(home).network.sandbox;
+  const token = await signInWallet(webUrl, account, { chainId: mode.chain_id });
+  return caller(`${webUrl}/api/payer/v1`, token);
 }
 
 const merchantOf = ({ network }: Cell): Caller =>
@@ -177,9 +177,8 @@ before(async () => {
   ports = [await freePort(), await freePort()];
   for (const number of [0, 1]) {
     const dataDir = await temporaryDataDir();
-    const port = present(ports[number], 'port');
-    cells.push({ number, dataDir, port, network: null as never, payments: [] });
-    present(cells[number], 'cell').network = await startCell(number);
+    cells.push({ number, dataDir, network: null as never, payments: [] });
+    cellOf(number).network = await startCell(number);
   }
   await startBalancer(await freePort());
   for (const home of [0, 1, 0, 1]) payers.push(await addPayer(home));
@@ -243,7 +242,7 @@ test('each host leads to its cell, and its session works at the shared host', as
     [0, 'zero.pay.test'],
     [1, 'one.pay.test'],
   ] as const) {
-    const { email, password } = present(cells[number], 'cell').network.sandbox.dashboard;
+    const { email, password } = cellOf(number).network.sandbox.dashboard;
     const signedIn = await visit(host, { method: 'POST', body: { email, password } });
     assert.equal(signedIn.status, 200, host);
     const token = signedIn.cookie.split('=')[1] ?? '';
@@ -254,7 +253,7 @@ test('each host leads to its cell, and its session works at the shared host', as
 });
 
 test('a sign-in at the wrong cell names the right one', async () => {
-  const { dashboard, web_url: url } = present(cells[1], 'cell').network.sandbox;
+  const { dashboard, web_url: url } = cellOf(1).network.sandbox;
   const { email, password } = dashboard;
   const told = await visit('zero.pay.test', { method: 'POST', body: { email, password } });
   assert.equal(told.status, 401);
@@ -266,7 +265,7 @@ test(`${SALES} sales in both cells, by payers of both: each is paid once`, async
   const CALLERS = 8;
   const callers = Array.from({ length: CALLERS }, async (_, caller) => {
     for (let n = caller; n < SALES; n += CALLERS) {
-      const cell = present(cells[n % 2], 'cell');
+      const cell = cellOf(n % 2);
       await sell(cell, present(payers[Math.floor(n / 2) % payers.length], 'payer'));
     }
   });
@@ -304,16 +303,14 @@ test('receipts and refunds of both cells open at the shared address', async () =
 
 test('limits are those of the cell, and a lower one of the home cell applies, too', async () => {
   const payer = present(payers[2], 'payer of cell 0');
-  const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
-  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
-  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const me = await walletOf(payer);
   const limit = (atoms: number | null) =>
     me.send('PATCH', '/limits', {
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ per_payment: atoms }),
     });
   assert.equal((await limit(AMOUNT - 1)).status, 200);
-  const abroad = present(cells[1], 'cell');
+  const abroad = cellOf(1);
   // Cell 1 may reuse an answer of the last minute, but must ask the home cell about an unknown
   // pass.
   const fresh = String((await me.post('/passes', { label: 'Watch' })).body.nfc_id);
@@ -324,11 +321,9 @@ test('limits are those of the cell, and a lower one of the home cell applies, to
 
 test('a pass revoked at home pays in no cell one second later', async () => {
   const payer = present(payers[2], 'payer of cell 0');
-  const { web_url: webUrl, test: mode } = present(cells[0], 'cell').network.sandbox;
-  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
-  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const me = await walletOf(payer);
   const made = (await me.post('/passes', { label: 'Ring' })).body;
-  const abroad = present(cells[1], 'cell');
+  const abroad = cellOf(1);
   await sell(abroad, { ...payer, pass: String(made.nfc_id) });
   assert.equal((await me.send('DELETE', `/passes/${made.id}`)).status, 200);
   await until('the end of the pass', async () => {
@@ -339,10 +334,8 @@ test('a pass revoked at home pays in no cell one second later', async () => {
 
 test('a code that was used in another cell is used at home, and vice versa', async () => {
   const payer = present(payers[1], 'payer of cell 1');
-  const [first, home] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
-  const { web_url: webUrl, test: mode } = home.network.sandbox;
-  const token = await signInWallet(webUrl, payer.account, { chainId: mode.chain_id });
-  const me = caller(`${webUrl}/api/payer/v1`, token);
+  const [first, home] = [cellOf(0), cellOf(1)];
+  const me = await walletOf(payer);
   const { data } = (await me.get('/passes')).body as { data: { id: string }[] };
   const code = async () => String((await me.post(`/passes/${data[0]?.id}/codes`, {})).body.value);
   const show = async (cell: Cell, value: string) => {
@@ -366,13 +359,12 @@ test('a code that was used in another cell is used at home, and vice versa', asy
 });
 
 test('one cell is killed: the other sells, and says what it cannot know', async () => {
-  const [gone, alive] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
+  const [gone, alive] = [cellOf(0), cellOf(1)];
   const visitor = present(payers[0], 'payer of cell 0');
   const known = await tap(alive, await createSale(alive), visitor.pass);
   assert.equal(known.last_payment_error ?? null, null, JSON.stringify(known));
-  const { web_url: webUrl, test: mode } = gone.network.sandbox;
-  const token = await signInWallet(webUrl, visitor.account, { chainId: mode.chain_id });
-  const unheard = await caller(`${webUrl}/api/payer/v1`, token).post('/passes', { label: 'New' });
+  const me = await walletOf(visitor);
+  const unheard = await me.post('/passes', { label: 'New' });
   await gone.network.kill();
   // Passes that a cell knew within the last minute keep working, as do its own.
   await sell(alive, visitor);
@@ -417,7 +409,7 @@ async function checkBalance(cell: Cell): Promise<number> {
 }
 
 test('a cell’s database is restored: its sales return, the other is unaffected', async (t) => {
-  const [other, lost] = [present(cells[0], 'cell'), present(cells[1], 'cell')];
+  const [other, lost] = [cellOf(0), cellOf(1)];
   const before = { other: await checkBalance(other), lost: await checkBalance(lost) };
   const folder = path.join(lost.dataDir.path, 'postgres');
   const copy = path.join(lost.dataDir.path, 'copy');

@@ -3,27 +3,20 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { cp, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
-import {
-  type ChaosGround,
-  openChaosGround,
-  PRODUCTION_DELAYS,
-} from '#testkit/simulation/chaos/chaos-ground.ts';
-import { makeShop } from '#testkit/simulation/chaos/chaos-process.ts';
-import { ADDRESS, type Engine, OUTSIDE, openEngine, whyNoEngine } from './compose/engine.ts';
-import { outage, paidOf, requireWhole } from './ha/strikes.ts';
+import { PRODUCTION_DELAYS } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { deployByGuide } from './machines/contract.ts';
+import { type Engine, openEngine, whyNoEngine } from './machines/engine.ts';
 import { blocksUnder, linesOf } from './machines/guide.ts';
 import { restoreOnce } from './machines/moments.ts';
-import { HOST_NAME, openFrontDoor, outsideSettings, type Undo } from './machines/outside.ts';
+import { HOST_NAME, openFrontDoor, outsideSettings } from './machines/outside.ts';
+import { EXAMPLE_MOMENT } from './machines/restore.ts';
+import { Rig } from './machines/rig.ts';
 import { type Certificates, makeCertificates } from './machines/service.ts';
 import { fillSettings } from './machines/settings.ts';
+import { outage, paidOf } from './machines/strikes.ts';
 import { VERSIONS } from './release/next.ts';
 
 /**
@@ -44,43 +37,30 @@ const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const [FIRST, NEXT] = VERSIONS;
 const run = promisify(execFile);
 
-let why: string | null = null;
 let engine: Engine;
 let place = '';
 let block = '';
-let ground: ChaosGround;
-let db: Database;
-let sandbox: SandboxFile;
 let certificates: Certificates;
-let door = '';
-const shops: Sales[] = [];
-const undo: Undo = [];
 
 /** Publishes the database's port for the test, and lets services use the test's certificates. */
-const OVERRIDE = `services:
+const override = () => `services:
   database:
     ports: ["5432:5432"]
   caddy:
     volumes: ["./signed:/signed:ro"]
   init:
-    extra_hosts: ["${HOST_NAME}:${ADDRESS}"]
+    extra_hosts: ["${HOST_NAME}:${engine.address}"]
     environment:
       NODE_EXTRA_CA_CERTS: /signed/ca.pem
     volumes: ["./signed:/signed:ro"]
 `;
 
-before(async () => {
-  why = (await whyNoEngine()) ?? (await whyNoImages());
-  if (why !== null) return;
-  engine = await openEngine();
-  undo.push(engine.close);
-  const own = await openChaosGround({ providers: 'none', delays: PRODUCTION_DELAYS });
-  undo.push(own.close);
-  await own.database.stop();
-  const url = `postgresql://tapline:${PASSWORD}@${ADDRESS}:5432/tapline`;
-  ground = { ...own, database: { ...own.database, url, stop: async () => {} } };
-  db = openDatabase({ url, maxConnections: 3 });
-  undo.push(db.close);
+const rig = new Rig(async ({ undo }) => {
+  const why = (await whyNoEngine()) ?? (await whyNoImages());
+  if (why !== null) return why;
+  engine = await openEngine(undo);
+  const url = `postgresql://tapline:${PASSWORD}@${engine.address}:5432/tapline`;
+  await rig.openGround(url, { providers: 'none', delays: PRODUCTION_DELAYS });
   if (kept === '') {
     const tree = path.join(engine.folder, 'tapline');
     await run('git', ['clone', '-q', ROOT, tree]);
@@ -92,23 +72,8 @@ before(async () => {
     await typeRelease(first, FIRST);
   }
   [block = ''] = await blocksUnder('deploy.md', 'Containers on one machine');
+  return null;
 });
-
-after(async () => {
-  for (const shop of shops) void shop.stop();
-  for (const step of undo.reverse()) await step();
-});
-
-/** Declares a step on which later ones depend. */
-function step(name: string, work: () => Promise<string | undefined>): void {
-  test(name, async (t) => {
-    if (why !== null) return t.skip(why);
-    why = `"${name}" failed`;
-    const said = await work();
-    if (said !== undefined) t.diagnostic(said);
-    why = null;
-  });
-}
 
 async function whyNoImages(): Promise<string | null> {
   if (kept === '') return null;
@@ -160,37 +125,19 @@ async function deployContract(
   settings: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
   const command = linesOf(block, /chain-command\.ts deploy/).replace('run ', 'run -T ');
-  const deployed = await deployByGuide(ground, settings, (key, options) =>
+  const deployed = await deployByGuide(rig.ground, settings, (key, options) =>
     inFolder(`echo ${key} | ${command.replace('…', options)}`),
   );
-  ground = deployed.ground;
+  rig.ground = deployed.ground;
   return deployed.printed;
 }
 
-function sell(onFailure: 'report' | 'repeat'): Sales {
-  const shop = keepSelling({
-    ...{ node: () => `${door}/api`, shop: sandbox.test },
-    ...{ clients: 2, writers: 1, onFailure },
-  });
-  shops.push(shop);
-  return shop;
-}
-
-async function sellFor(onFailure: 'report' | 'repeat'): Promise<Sales> {
-  const shop = sell(onFailure);
-  await sleep(SALE_MS);
-  await shop.stop();
-  return shop;
-}
-
-const books = (shop: Sales) => requireWhole({ db, ground }, shop);
-
-step('init makes the files of settings, and says what is missing', async () => {
+rig.step('init makes the files of settings, and says what is missing', async () => {
   await typed(/^cp env\.example/);
   for (const name of ['POSTGRES_PASSWORD=', 'TAPLINE_OWNER_PASSWORD=', 'TAPLINE_APP_PASSWORD=']) {
     await edited('.env', name, (line) => line + PASSWORD);
   }
-  await writeFile(path.join(place, 'compose.override.yaml'), OVERRIDE);
+  await writeFile(path.join(place, 'compose.override.yaml'), override());
   certificates = await makeCertificates(path.join(place, 'signed'));
   await edited('Caddyfile', '{$TAPLINE_HOST} {', (line) =>
     [line, '\ttls /signed/good.pem /signed/key.pem'].join('\n'),
@@ -206,9 +153,9 @@ step('init makes the files of settings, and says what is missing', async () => {
 
 const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 
-step('a whole network starts, and every check of init passes', async () => {
+rig.step('a whole network starts, and every check of init passes', async () => {
   // compose.yaml sets the database.
-  const { DATABASE_URL: _, ...settings } = await outsideSettings(ground, undo, OUTSIDE);
+  const { DATABASE_URL: _, ...settings } = await outsideSettings(rig.ground, rig.undo);
   await fillSettings(place, { ...settings, ...(await deployContract(settings)) });
   await typed(/^docker compose up -d/);
   let said = '';
@@ -226,12 +173,12 @@ step('a whole network starts, and every check of init passes', async () => {
   assert.match(await inFolder(`echo 'a long password of Otto' | ${made}`), /otto@example\.com/);
 });
 
-step('people buy over https', async () => {
-  sandbox = await makeShop(ground);
-  const { ca } = certificates;
-  door = await openFrontDoor({ ca, host: ADDRESS, servername: HOST_NAME }, undo);
-  const shop = await sellFor('report');
-  await books(shop);
+rig.step('people buy over https', async () => {
+  const front = { ca: certificates.ca, host: engine.address, servername: HOST_NAME };
+  const door = await openFrontDoor(front, rig.undo);
+  await rig.openShop({ node: () => `${door}/api`, clients: 2, writers: 1 });
+  const shop = await rig.sellFor(SALE_MS, 'report');
+  await rig.books(shop);
   return `${paidOf(shop).length} sales`;
 });
 
@@ -296,16 +243,16 @@ async function takeNext({ build }: Update): Promise<void> {
   await useImage(NEXT);
 }
 
-step('no request fails during an update', async () => {
+rig.step('no request fails during an update', async () => {
   const update = await readUpdate();
-  const shop = sell('report');
+  const shop = rig.sell('report');
   await takeNext(update);
   await inFolder(update.migrate);
   const versions = await replaceServices(update);
   await shop.stop();
-  await books(shop);
+  await rig.books(shop);
   if (kept !== '') assert.deepEqual(versions, Array(4).fill(NEXT));
-  const [row] = await db.query<{ readonly there: boolean }>(
+  const [row] = await rig.db.query<{ readonly there: boolean }>(
     `select to_regclass('of_next_release') is not null
        or to_regclass('payment_intents_of_migration') is not null as there`,
   );
@@ -314,41 +261,40 @@ step('no request fails during an update', async () => {
 });
 
 if (kept !== '') {
-  step('no request fails on the way back to the image before', async () => {
+  rig.step('no request fails on the way back to the image before', async () => {
     await useImage(FIRST);
-    const shop = sell('report');
+    const shop = rig.sell('report');
     assert.deepEqual(await replaceServices(await readUpdate()), Array(4).fill(FIRST));
     await shop.stop();
-    await books(shop);
+    await rig.books(shop);
     return `back: ${shop.sales.length} sales, no request failed`;
   });
 }
 
-step('after a power failure everything restarts by itself', async () => {
-  const shop = sell('repeat');
+rig.step('after a power failure everything restarts by itself', async () => {
+  const shop = rig.sell();
   await sleep(SALE_MS);
   const writes = outage(shop);
   await engine.kill();
   await engine.boot();
   const seconds = await writes;
   await shop.stop();
-  await books(shop);
+  await rig.books(shop);
   return `power cut: ${shop.sales.length} sales, writes back after ${seconds.toFixed(0)} s`;
 });
 
-step("a restore to a moment, by the guide's commands", async () => {
+rig.step("a restore to a moment, by the guide's commands", async () => {
   const [text = ''] = await blocksUnder('backup.md', 'Containers on one machine');
-  const example = '2026-11-20 20:00:00+00';
-  assert(text.includes(example), 'the restore names no moment');
+  assert(text.includes(EXAMPLE_MOMENT), 'the restore names no moment');
   await inFolder(linesOf(text, /once/).replace('exec ', 'exec -T '));
   const said = await restoreOnce({
-    db,
+    db: rig.db,
     // Payments stay blocked until the ledger is complete.
-    sellFor: () => sellFor('repeat'),
+    sellFor: () => rig.sellFor(SALE_MS),
     restore: async (moment) => {
-      await inFolder(linesOf(text, /compose (stop|run|up)/).replace(example, moment));
+      await inFolder(linesOf(text, /compose (stop|run|up)/).replace(EXAMPLE_MOMENT, moment));
     },
   });
-  await books(await sellFor('repeat'));
+  await rig.books(await rig.sellFor(SALE_MS));
   return said;
 });

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
-import { makeBaseFolder } from './container/base.ts';
-import { missingProgram } from './shell-commands.ts';
+import { makeBaseFolder } from './machines/base.ts';
+import { Rig } from './machines/rig.ts';
+import { missingProgram, unmountBelow } from './shell-commands.ts';
 
 /**
  * Builds and starts the image with Debian's tools, as root: `apt install buildah debootstrap`. It
@@ -27,9 +26,6 @@ const run = promisify(execFile);
 const PROGRAMS = ['buildah', 'debootstrap'];
 
 let folder = '';
-let why: string | null = null;
-let ground: ChaosGround;
-const children: ChildProcess[] = [];
 
 const buildah = async (...args: readonly string[]) => {
   const env = { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' };
@@ -53,35 +49,18 @@ async function makeBase(): Promise<void> {
   await buildah('commit', '-q', container, 'localhost/base');
 }
 
-before(async () => {
-  why = await missing();
-  if (why !== null) return;
+const rig = new Rig(async ({ undo }) => {
+  const why = await missing();
+  if (why !== null) return why;
   folder = await mkdtemp(path.join(tmpdir(), 'tapline-image-'));
-  ground = await openChaosGround();
+  undo.push(async () => {
+    // A killed container leaves its file systems.
+    await unmountBelow(`${folder}/`);
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+  });
+  await rig.openGround(null);
   await makeBase();
-});
-
-/**
- * Unmounts the file systems that a killed container leaves, which block the removal of the folder.
- */
-async function unmountAll(): Promise<void> {
-  const mounts = await readFile('/proc/self/mounts', 'utf8');
-  const places = mounts.split('\n').map((line) => line.split(' ')[1] ?? '');
-  const below = places.filter((place) => place.startsWith(`${folder}/`));
-  // Unmounts the newest first, because some are mounted inside others.
-  for (const place of below.reverse()) await run('umount', ['-l', place]).catch(() => {});
-}
-
-after(async () => {
-  if (why !== null) return;
-  for (const child of children) {
-    if (child.exitCode !== null || child.signalCode !== null) continue;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  }
-  await ground.close();
-  await unmountAll();
-  await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 500 });
+  return null;
 });
 
 /** Starts a container of the image with these settings, on this machine's network. */
@@ -94,7 +73,11 @@ async function startContainer(env: Readonly<Record<string, string>>, args: reado
     env: { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  children.push(child);
+  rig.undo.push(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (chunk: string) => {
@@ -104,30 +87,15 @@ async function startContainer(env: Readonly<Record<string, string>>, args: reado
   return { container, child, logs: () => text };
 }
 
-test('the image is built, is small, starts as the user nobody and serves', {
-  timeout: BUILD_MS,
-}, async (t) => {
-  if (why !== null) return t.skip(why);
-  const file = 'deploy/container/Dockerfile';
-  const base = ['--build-arg', 'BASE=localhost/base'];
-  await buildah(
-    'build',
-    '-q',
-    '--format',
-    'docker',
-    ...base,
-    '-f',
-    file,
-    '-t',
-    'localhost/tapline',
-    '.',
-  );
+async function serve(): Promise<string> {
+  const base = ['--format', 'docker', '--build-arg', 'BASE=localhost/base'];
+  const file = ['-f', 'deploy/container/Dockerfile', '-t', 'localhost/tapline', '.'];
+  await buildah('build', '-q', ...base, ...file);
   const container = await buildah('from', 'localhost/tapline');
   const sizes = await buildah('run', container, '--', 'sh', '-c', 'id -u; du -sm /app | cut -f1');
   const [user, megabytes] = sizes.split('\n').map(Number);
   assert.equal(user, 10_001);
   assert(Number(megabytes) < ABOVE_BASE_MB, `${megabytes} MB`);
-  t.diagnostic(`image: ${megabytes} MB of Tapline above its base`);
   const write = buildah('run', container, '--', 'sh', '-c', 'echo x > /app/x');
   await assert.rejects(write, /Permission denied|cannot create/);
 
@@ -136,7 +104,7 @@ test('the image is built, is small, starts as the user nobody and serves', {
   assert.match(refused.logs(), /^tapline: NODE_ENV=production needs DATABASE_URL/m);
 
   const [port, ops] = [await freePort(), await freePort()];
-  const env = { ...chaosEnv(ground), NODE_ENV: 'test', PORT: `${port}`, OPS_PORT: `${ops}` };
+  const env = { ...chaosEnv(rig.ground), NODE_ENV: 'test', PORT: `${port}`, OPS_PORT: `${ops}` };
   const { child, logs } = await startContainer(env, ['--roles', 'api,worker']);
   const isReady = async () =>
     (await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => null))?.ok === true;
@@ -145,4 +113,9 @@ test('the image is built, is small, starts as the user nobody and serves', {
   assert.equal(page.status, 200, 'the web apps are in the image');
   child.kill('SIGTERM');
   await once(child, 'exit');
+  return `image: ${megabytes} MB of Tapline above its base`;
+}
+
+rig.check('the image is built, is small, starts as the user nobody and serves', serve, {
+  timeout: BUILD_MS,
 });

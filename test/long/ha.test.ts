@@ -1,20 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, openDatabase } from '#db/database.ts';
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
-import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import type { Sales } from '#testkit/fixtures/payments/sales.ts';
 import {
-  type ChaosProcess,
-  makeShop,
-  startChaosProcess,
-} from '#testkit/simulation/chaos/chaos-process.ts';
-import { type Cluster, type Machine, openCluster, whyNot } from './ha/machines.ts';
-import { outage, requireWhole } from './ha/strikes.ts';
+  CLUSTER_STEPS,
+  type Cluster,
+  leaderOf,
+  openCluster,
+  PATRONICTL,
+  SECRETS,
+  untilWhole,
+} from './machines/cluster.ts';
+import { openWayToPrimary } from './machines/outside.ts';
+import { Rig } from './machines/rig.ts';
+import type { GuideMachine } from './machines/room.ts';
+import { outage } from './machines/strikes.ts';
 
 /**
- * `npm run ha`: runs two API and two worker processes on the cluster of deploy/ha. They sell
+ * `npm run ha`: runs two API and two worker processes on the cluster of docs/ha.md. They sell
  * continuously while its primary is killed, is frozen, loses the network, and runs out of disk
  * space.
  */
@@ -34,64 +36,27 @@ const SOAK_MS = 60_000 * Number(process.env.HA_SOAK_MINUTES ?? '5');
 const SOAK_TIMEOUT_MS = SOAK_MS + 600_000;
 /** Median time until writes resume after a primary's machine is lost. */
 const BACK_SECONDS = 10;
+const PID = 'head -1 /var/lib/postgresql/15/tapline/postmaster.pid';
 
-let why: string | null = null;
+/** Copying WAL over ssh would take the cores on which the standbys follow a new primary. */
+const WITHOUT_ARCHIVE =
+  '-p archive_command=/bin/true -s postgresql.recovery_conf.restore_command=/bin/false';
+
 let cluster: Cluster;
-let ground: ChaosGround;
-let db: Database;
-let sandbox: SandboxFile;
-let processes: ChaosProcess[] = [];
-const shops: Sales[] = [];
 
-before(async () => {
-  why = await whyNot();
-  if (why !== null) return;
-  cluster = await openCluster();
-  const own = await openChaosGround();
-  await own.database.stop();
-  ground = { ...own, database: { ...own.database, url: cluster.url, stop: async () => {} } };
-  sandbox = await makeShop(ground);
-  db = openDatabase({ url: cluster.url, maxConnections: 3 });
-  const wanted = [
-    ...[{ name: 'api one', role: 'api' } as const, { name: 'api two', role: 'api' } as const],
-    { name: 'worker one', role: 'worker' } as const,
-    { name: 'worker two', role: 'worker' } as const,
-  ];
-  for (const one of wanted) processes.push(await startChaosProcess(ground, one));
+const rig = new Rig(async ({ undo }) => {
+  const opened = await openCluster(undo);
+  if (typeof opened === 'string') return opened;
+  cluster = opened;
+  for (const [, work] of CLUSTER_STEPS) await work(cluster);
+  await cluster.first.type(`${PATRONICTL} edit-config --force ${WITHOUT_ARCHIVE}`);
+  const port = await openWayToPrimary(undo);
+  const url = `postgresql://postgres:${SECRETS.superuser}@127.0.0.1:${port}/postgres`;
+  await rig.openGround(url);
+  await rig.openShop({ node: () => nextNode(), clients: CLIENTS, writers: 1 });
+  const nextNode = await rig.startNodes(['api', 'api', 'worker', 'worker']);
+  return null;
 });
-
-after(async () => {
-  if (why !== null) return;
-  // Stops the shops of a failed test, which would otherwise continue to sell.
-  for (const shop of shops) void shop.stop();
-  await Promise.all(processes.map((one) => one.close()));
-  processes = [];
-  await db?.close();
-  await cluster?.close();
-  await ground?.close();
-});
-
-function sell(): Sales {
-  const urls = processes.flatMap(({ url }) => url ?? []);
-  let turn = 0;
-  const shop = keepSelling({
-    node: () => urls[turn++ % urls.length] ?? '',
-    shop: sandbox.test,
-    clients: CLIENTS,
-    writers: 1,
-    onFailure: 'repeat',
-  });
-  shops.push(shop);
-  return shop;
-}
-
-async function leader(): Promise<Machine> {
-  const found = await cluster.primary();
-  assert(found !== null, 'the cluster has no leader');
-  return found;
-}
-
-const books = (shop: Sales) => requireWhole({ db, ground }, shop);
 
 interface RecoveryRow {
   readonly reason: string | null;
@@ -103,7 +68,7 @@ interface RecoveryRow {
 async function told(shop: Sales): Promise<string> {
   const tapped = shop.sales.filter(({ status }) => status !== null);
   const paid = tapped.filter(({ status }) => status === 'succeeded').length;
-  const [row] = await db.query<RecoveryRow>(
+  const [row] = await rig.db.query<RecoveryRow>(
     'select reason, loss_shown, payments from network_recoveries where not livemode',
   );
   const shown = row?.loss_shown === true ? 'a loss was shown' : 'no loss was shown';
@@ -115,37 +80,37 @@ async function told(shop: Sales): Promise<string> {
 
 const words = (seconds: readonly number[]) => seconds.map((one) => one.toFixed(1)).join(', ');
 
-test('no primary is replaced while nothing fails', { timeout: SOAK_TIMEOUT_MS }, async (t) => {
-  if (why !== null) return t.skip(why);
-  const leads = await leader();
-  const before = await cluster.timeline();
-  const shop = sell();
-  await sleep(SOAK_MS);
-  await shop.stop();
-  assert.equal(await cluster.timeline(), before, 'a primary was replaced');
-  assert.equal((await leader()).name, leads.name);
-  await books(shop);
-  t.diagnostic(`${SOAK_MS / 60_000} minutes without a failover: ${await told(shop)}`);
-});
+rig.check(
+  'no primary is replaced while nothing fails',
+  async () => {
+    const before = await leaderOf(cluster);
+    const shop = await rig.sellFor(SOAK_MS);
+    const after = await leaderOf(cluster);
+    assert.equal(after.timeline, before.timeline, 'a primary was replaced');
+    assert.equal(after.machine.name, before.machine.name);
+    await rig.books(shop);
+    return `${SOAK_MS / 60_000} minutes without a failover: ${await told(shop)}`;
+  },
+  { timeout: SOAK_TIMEOUT_MS },
+);
 
-test('the primary machine is killed, again and again', async (t) => {
-  if (why !== null) return t.skip(why);
-  const shop = sell();
+rig.check('the primary machine is killed, again and again', async () => {
+  const shop = rig.sell();
   await sleep(3_000);
   const outages: number[] = [];
   for (let kill = 0; kill < KILLS; kill++) {
-    const struck = await leader();
-    await struck.kill();
+    const { machine } = await leaderOf(cluster);
+    await machine.kill();
     outages.push(await outage(shop));
-    await struck.start();
-    await cluster.whole();
+    await machine.boot();
+    await untilWhole(cluster);
   }
   await shop.stop();
-  await books(shop);
-  const all = await told(shop);
-  t.diagnostic(`machine killed ${KILLS} times: ${all}; writes back after s: ${words(outages)}`);
+  await rig.books(shop);
   const median = outages.toSorted((a, b) => a - b)[outages.length >> 1] ?? Infinity;
   assert.ok(median <= BACK_SECONDS, `writes were back after ${median.toFixed(1)} s`);
+  const all = await told(shop);
+  return `machine killed ${KILLS} times: ${all}; writes back after s: ${words(outages)}`;
 });
 
 /**
@@ -153,47 +118,49 @@ test('the primary machine is killed, again and again', async (t) => {
  * @param strike Strikes and heals it. Returns the seconds until writes were back.
  */
 async function sellThrough(
-  t: TestContext,
   what: string,
-  strike: (struck: Machine, shop: Sales) => Promise<number>,
-): Promise<void> {
-  if (why !== null) return t.skip(why);
-  const shop = sell();
+  strike: (struck: GuideMachine, shop: Sales) => Promise<number>,
+): Promise<string> {
+  const shop = rig.sell();
   await sleep(2_000);
-  const seconds = await strike(await leader(), shop);
-  await cluster.whole();
+  const seconds = await strike((await leaderOf(cluster)).machine, shop);
+  await untilWhole(cluster);
   await shop.stop();
-  await books(shop);
-  t.diagnostic(`${what}: ${await told(shop)}; writes back after s: ${words([seconds])}`);
+  await rig.books(shop);
+  return `${what}: ${await told(shop)}; writes back after s: ${words([seconds])}`;
 }
 
-test('PostgreSQL alone is killed on the primary', (t) =>
-  sellThrough(t, 'server killed', async (struck, shop) => {
-    await struck.killServer();
+rig.check('PostgreSQL alone is killed on the primary', () =>
+  sellThrough('server killed', async ({ type }, shop) => {
+    await type(`kill -9 $(${PID})`);
     return outage(shop);
-  }));
+  }),
+);
 
-test('the primary machine freezes and thaws, without a watchdog', (t) =>
-  sellThrough(t, 'machine frozen', async (struck, shop) => {
+rig.check('the primary machine freezes and thaws, without a watchdog', () =>
+  sellThrough('machine frozen', async (struck, shop) => {
     await struck.freeze();
     const [seconds] = await Promise.all([outage(shop), sleep(FROZEN_MS)]);
     await struck.thaw();
     await sleep(5_000);
     return seconds;
-  }));
+  }),
+);
 
-test('the primary machine loses its network and returns', (t) =>
-  sellThrough(t, 'machine cut off', async (struck, shop) => {
+rig.check('the primary machine loses its network and returns', () =>
+  sellThrough('machine cut off', async (struck, shop) => {
     await struck.cutOff();
     const seconds = await outage(shop);
     await struck.connect();
     return seconds;
-  }));
+  }),
+);
 
-test("the primary's disk is full", (t) =>
-  sellThrough(t, 'disk full', async (struck, shop) => {
+rig.check("the primary's disk is full", () =>
+  sellThrough('disk full', async (struck, shop) => {
     await struck.fillDisk();
     const freed = sleep(FULL_MS).then(() => struck.emptyDisk());
     const [seconds] = await Promise.all([outage(shop), freed]);
     return seconds;
-  }));
+  }),
+);

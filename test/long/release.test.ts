@@ -1,41 +1,41 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
 import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { buffer } from 'node:stream/consumers';
-import { after, before, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Database, openDatabase } from '#db/database.ts';
+import { present } from '#core/assert.ts';
 import { git } from '#release/git.ts';
-import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { keepSelling, type Sales } from '#testkit/fixtures/payments/sales.ts';
 import { type Balancer, startBalancer } from '#testkit/network/balancer.ts';
 import { listen } from '#testkit/network/listen.ts';
-import {
-  type ChaosGround,
-  openChaosGround,
-  PRODUCTION_DELAYS,
-} from '#testkit/simulation/chaos/chaos-ground.ts';
-import { makeShop } from '#testkit/simulation/chaos/chaos-process.ts';
-import { openEngine, whyNoEngine } from './compose/engine.ts';
-import { paidOf, requireWhole } from './ha/strikes.ts';
+import { PRODUCTION_DELAYS } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { deployByGuide } from './machines/contract.ts';
-import { blocksUnder, linesOf } from './machines/guide.ts';
-import { outsideSettings, type Undo } from './machines/outside.ts';
-import { makeCertificates } from './machines/service.ts';
+import { openEngine, whyNoEngine } from './machines/engine.ts';
+import { blockOf, blocksUnder, linesOf, stepsOf } from './machines/guide.ts';
+import { HOST_NAME, outsideSettings, passOn, publish } from './machines/outside.ts';
+import { Rig } from './machines/rig.ts';
+import { type GuideMachine, openMachines } from './machines/room.ts';
+import {
+  CA,
+  copyTo,
+  makeCertificates,
+  nameDoor,
+  restartEach,
+  startTapline,
+  updateBlock,
+} from './machines/service.ts';
 import { fillSettings } from './machines/settings.ts';
-import { type Machine, openMachine, type Unit, untilReady } from './release/machine.ts';
+import { paidOf } from './machines/strikes.ts';
+import { OUTSIDE, whyNoWires } from './machines/wires.ts';
 import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
 /**
  * Makes a release candidate of this commit, and sets up a network from its files alone, by the
- * commands of the guides, in a folder without the repository. The network sells, is updated during
- * sales to a next candidate with migrations, and goes back.
+ * commands of the guides, on two machines without the repository. The network sells, is updated
+ * during sales to a next candidate with migrations, and goes back.
  *
  * `TAPLINE_TEST_RELEASE` names a folder that keeps both candidates. Once it has them, only the
  * steps after the rehearsal run, on the commit that the candidates were made from.
@@ -43,18 +43,12 @@ import { cloneTree, commitNext, rehearse, VERSIONS } from './release/next.ts';
 
 const [FIRST, NEXT] = VERSIONS;
 const SALE_MS = 5_000;
-const ROLES = ['tapline@api', 'tapline@worker', 'tapline@registrar'];
-/** With two machines, no request fails during an update (docs/deploy.md). */
-const INSTANCES = ['api-1', 'api-2', 'worker-1', 'worker-2', 'registrar'].map(
-  (name) => `tapline@${name}`,
-);
 /** The release that the guides use as an example. */
 const EXAMPLE = /\b1\.0\.0\b/g;
 /** The folder that keeps the candidates, or an empty string. */
 const { TAPLINE_TEST_RELEASE: kept = '' } = process.env;
 const run = promisify(execFile);
 
-let why: string | null = null;
 let work = '';
 /** The folder with both candidates, each in a folder named after its version. */
 let made = '';
@@ -62,58 +56,30 @@ let isMade = false;
 /** Settings that reach a container engine, for the images. */
 let engineEnv: Readonly<Record<string, string>> = {};
 let tree = '';
-let machine: Machine;
-let ground: ChaosGround;
-let db: Database;
-let sandbox: SandboxFile;
+let machines: readonly GuideMachine[] = [];
 let balancer: Balancer;
 let door = '';
-const ports = new Map<string, { readonly PORT: number; readonly OPS_PORT: number }>();
-/** For each instance, how long it was down during its restart. */
-let restarts: string[] = [];
-const units = new Map<string, Unit>();
-const undo: Undo = [];
 
-before(async () => {
+const rig = new Rig(async ({ undo }) => {
   work = await mkdtemp(path.join(tmpdir(), 'tapline-release-test-'));
   undo.push(() => rm(work, { recursive: true, force: true, maxRetries: 5 }));
   made = kept === '' ? work : path.resolve(kept);
   tree = path.join(made, 'tree');
   // A release's folder appears only once it is complete.
   isMade = (await readdir(filesOf(NEXT)).catch(() => [])).length > 0;
-  if (isMade) return;
+  if (isMade) return null;
   for (const place of [tree, ...VERSIONS.map(filesOf)])
     await rm(place, { recursive: true, force: true });
   await cloneTree(tree);
-  if ((await whyNoEngine()) !== null) return;
-  const engine = await openEngine();
-  undo.push(engine.close);
+  if ((await whyNoEngine()) !== null) return null;
+  const engine = await openEngine(undo);
   engineEnv = { DOCKER_HOST: engine.host };
+  return null;
 });
-
-after(async () => {
-  for (const step of undo.reverse()) await step();
-});
-
-/** Declares a step on which later ones depend. */
-function step(name: string, does: () => Promise<string | undefined>): void {
-  test(name, (t) => runStep(t, name, does));
-}
-
-async function runStep(t: TestContext, name: string, does: () => Promise<string | undefined>) {
-  if (why !== null) return t.skip(why);
-  why = `"${name}" failed`;
-  const said = await does();
-  if (said !== undefined) t.diagnostic(said);
-  why = null;
-}
 
 /** Declares a step of the rehearsal, whose results can be kept. */
 function making(name: string, does: () => Promise<string | undefined>): void {
-  test(name, async (t) => {
-    if (isMade) return t.skip(`${made} has both candidates`);
-    await runStep(t, name, does);
-  });
+  rig.step(name, does, { whyLeftOut: async () => (isMade ? `${made} has both candidates` : null) });
 }
 
 const filesOf = (version: string) => path.join(made, version);
@@ -195,201 +161,136 @@ making('a released migration cannot change, even with its sum', async () => {
   return undefined;
 });
 
+/** Declares a step that needs machines. */
+function running(name: string, does: () => Promise<string | undefined>): void {
+  rig.step(name, does, { whyLeftOut: whyNoWires });
+}
+
+const first = () => present(machines[0], 'first machine');
+
 /** Unpacks and installs a release as the guide says, beside the installed ones. */
 async function install(version: string): Promise<void> {
   const [block = ''] = await blocksUnder('deploy.md', "A release's files");
-  await machine.type(block.replaceAll(EXAMPLE, version), { cwd: filesOf(version) });
+  await cp(filesOf(version), path.join(first().root, 'root', version), { recursive: true });
+  await first().typeOnline(`cd /root/${version}\n${block.replaceAll(EXAMPLE, version)}`);
 }
 
-const inRelease = (commands: string) => machine.type(`cd /opt/tapline\n${commands}`);
+const inRelease = (commands: string) => first().type(`cd /opt/tapline\n${commands}`, CA);
 
 /** Serves the balancer's nodes over HTTPS, as the operator's proxy does. */
 async function openDoor(): Promise<void> {
-  const certificates = await makeCertificates(path.join(work, 'signed'), 'localhost');
-  await machine.trust(certificates.ca);
+  const certificates = await makeCertificates(path.join(work, 'signed'));
+  for (const machine of machines) await nameDoor(machine, OUTSIDE, certificates);
   const { good: cert, key } = certificates;
-  const server = createServer({ cert, key }, async (incoming, answer) => {
-    const { host: _, connection: __, ...headers } = incoming.headers;
-    const sent = await buffer(incoming);
-    const body = sent.length === 0 ? null : sent;
-    const response = await fetch(`${balancer.next()}${incoming.url}`, {
-      ...{ method: incoming.method ?? 'GET', body },
-      headers: Object.entries(headers).map(([name, value]) => [name, String(value)]) as [
-        string,
-        string,
-      ][],
-    }).catch(() => null);
-    if (response === null) return answer.writeHead(502).end();
-    const type = response.headers.get('content-type') ?? 'text/plain';
-    answer.writeHead(response.status, { 'content-type': type });
-    answer.end(Buffer.from(await response.arrayBuffer()));
+  const server = createServer({ cert, key }, (incoming, answer) => {
+    const { method = 'GET', headers, url } = incoming;
+    passOn(incoming, answer, request(`${balancer.next()}${url}`, { method, headers }));
   });
-  const { port, close } = await listen(server);
-  undo.push(close);
-  door = `https://localhost:${port}`;
+  const { port, close } = await listen(server, OUTSIDE);
+  rig.undo.push(close);
+  door = `https://${HOST_NAME}:${port}`;
 }
-
-const settingsFolder = () => path.join(machine.root, 'etc/tapline');
 
 async function checkSettings(): Promise<string> {
   const [init = ''] = await blocksUnder('deploy.md', 'Settings in three files');
   return inRelease(`(${linesOf(init, /npx tapline init/).split('\n')[0]}\n) || true`);
 }
 
-/**
- * Gives each process its own ports, because two machines' processes run on one (docs/deploy.md,
- * "systemd").
- */
-async function choosePorts(): Promise<void> {
-  const own = await Promise.all(INSTANCES.map(async () => [await freePort(), await freePort()]));
-  for (const [index, name] of INSTANCES.entries()) {
-    const [PORT = 0, OPS_PORT = 0] = own[index] ?? [];
-    ports.set(name, { PORT, OPS_PORT });
-  }
-  const nodes = instancesOf('tapline@api').map((name) => ports.get(name)?.PORT);
-  balancer = startBalancer(nodes.map((port) => `http://127.0.0.1:${port}`));
+running('the settings of a network are made from the files, and every check passes', async () => {
+  // With two machines, no request fails during an update (docs/deploy.md).
+  machines = await openMachines(['db1', 'db2'], rig.undo);
+  await rig.openGround(null, { providers: 'none', delays: PRODUCTION_DELAYS });
+  const { ground, undo } = rig;
+  balancer = startBalancer(machines.map(({ address }) => `http://${address}:4242`));
   undo.push(balancer.stop);
-}
-
-step('the settings of a network are made from the files, and every check passes', async () => {
-  machine = await openMachine(path.join(work, 'machine'), (pid) => ground.endWithUs(pid));
-  ground = await openChaosGround({ providers: 'none', delays: PRODUCTION_DELAYS });
-  undo.push(ground.close);
-  db = openDatabase({ url: ground.database.url, maxConnections: 3 });
-  undo.push(db.close);
   await install(FIRST);
-  assert.match(await checkSettings(), /\bNO\b/);
-  await choosePorts();
   await openDoor();
-  const outside = await outsideSettings(ground, undo, '127.0.0.1');
+  assert.match(await checkSettings(), /\bNO\b/);
+  const { host, port } = new URL(ground.database.url);
+  const database = ground.database.url.replace(host, await publish(Number(port), undo));
   const settings = {
-    ...outside,
-    ...{ TAPLINE_PUBLIC_URL: door, DATABASE_DURABILITY: 'single', TRUSTED_PROXIES: '127.0.0.1/32' },
+    ...(await outsideSettings(ground, undo)),
+    ...{ TAPLINE_PUBLIC_URL: door, DATABASE_DURABILITY: 'single', DATABASE_URL: database },
+    ...{ HOST: '0.0.0.0', TRUSTED_PROXIES: `${OUTSIDE}/32` },
   };
   const [deploy = ''] = await blocksUnder('operate.md', '2. The contract');
   const command = /^npm run --silent chain -- deploy --network testnet/m.exec(deploy)?.[0] ?? '';
   const deployed = await deployByGuide(ground, settings, (key, options) =>
     inRelease(`echo ${key} | ${command} ${options}`),
   );
-  ground = deployed.ground;
-  await fillSettings(settingsFolder(), { ...settings, ...deployed.printed });
+  rig.ground = deployed.ground;
+  const folder = path.join(first().root, 'etc/tapline');
+  await fillSettings(folder, { ...settings, ...deployed.printed });
   const said = await checkSettings();
   assert.doesNotMatch(said, /\bNO\b/, said);
+  // Each role has its own port for Prometheus.
+  await first().type(blockOf(await stepsOf('ha.md'), 7, 2));
   return `candidates of ${await git(tree, ['rev-parse', '--short', `v${FIRST}~1`])}`;
 });
 
-function instancesOf(unit: string): readonly string[] {
-  return INSTANCES.filter((name) => name.startsWith(unit));
-}
+/** Returns what runs if every process runs this release. */
+const all = (version: string) => Array(2 * machines.length + 1).fill(version);
 
-/** Restarts each instance of a unit, one after the other. @returns their releases. */
-async function restart(unit: string): Promise<string[]> {
-  const versions: string[] = [];
-  for (const name of instancesOf(unit)) {
-    const began = performance.now();
-    await units.get(name)?.stop();
-    const data = path.join(machine.root, 'var/lib', name);
-    await mkdir(data, { recursive: true, mode: 0o700 });
-    const { PORT = 0, OPS_PORT = 0 } = ports.get(name) ?? {};
-    const own = { PORT: `${PORT}`, OPS_PORT: `${OPS_PORT}`, TAPLINE_DATA_DIR: data };
-    const started = await machine.start(unit, own);
-    units.set(name, started);
-    versions.push(await untilReady(OPS_PORT, started));
-    restarts.push(`${name} ${((performance.now() - began) / 1_000).toFixed(1)} s`);
-  }
-  return versions;
-}
-
-/** Runs the unit commands of a guide's block, in its order. @returns the releases that run. */
-async function runUnits(block: string, wanted: readonly string[]): Promise<string[]> {
-  const steps = [...block.matchAll(/^systemctl (start|restart|enable --now) ([^#\n]+)/gm)];
-  const names = steps.flatMap(([, , words = '']) => words.trim().split(' '));
-  const services = names.filter((name) => name !== 'tapline.target');
-  assert.deepEqual(services, wanted);
-  const versions: string[] = [];
-  for (const name of services) {
-    if (name === 'tapline-migrate') await machine.start(name);
-    else versions.push(...(await restart(name)));
-  }
-  return versions;
-}
-
-step('its processes start by the units of the archive', async () => {
-  undo.push(async () => {
-    for (const unit of units.values()) await unit.stop();
-  });
-  const blocks = await blocksUnder('deploy.md', 'systemd');
-  sandbox = await makeShop(ground, { root: path.join(machine.root, 'opt/tapline') });
-  assert.deepEqual(await runUnits(blocks[0] ?? '', ROLES), Array(INSTANCES.length).fill(FIRST));
+running('its processes start by the units of the archive', async () => {
+  const customers = { node: () => `${balancer.next()}/api`, clients: 2, writers: 1 };
+  await rig.openShop(customers, path.join(first().root, 'opt/tapline'));
+  assert.deepEqual(await startTapline(machines), all(FIRST));
   return undefined;
 });
 
-step('a shop sells with the published package', async () => {
-  const shop = path.join(work, 'shop');
-  await mkdir(shop);
+running('a shop sells with the published package', async () => {
   const names = ['tapline', 'tapline-cli'];
   const files = await readdir(filesOf(FIRST));
   const archives = names.map((name) => {
     const file = files.find((one) => new RegExp(`^${name}-\\d[\\w.]*\\.tgz$`).test(one));
-    return path.join(filesOf(FIRST), file ?? name);
+    return path.join('/root', FIRST, file ?? name);
   });
   const guide = await readFile(path.join(tree, 'docs/guides/quickstart.md'), 'utf8');
   const [, program = ''] = /^```js pay\.mjs\n([\s\S]*?)^```$/m.exec(guide) ?? [];
-  await writeFile(path.join(shop, 'pay.mjs'), program);
-  await machine.type(`npm i --no-audit --no-fund ${archives.join(' ')}`, { cwd: shop });
-  const env = {
-    ...machine.env,
-    ...{ TAPLINE_BASE_URL: `${door}/api`, TAPLINE_API_KEY: sandbox.test.secret_key },
-  };
-  const paying = spawn('node', ['pay.mjs'], { cwd: shop, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  undo.push(() => paying.kill());
-  let said = '';
-  for (const stream of [paying.stdout, paying.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk;
-    });
-  }
-  const done = once(paying, 'exit');
-  while (!/ waits at /.test(said) && paying.exitCode === null) await sleep(50);
+  await first().typeOnline(
+    `mkdir /root/shop && cd /root/shop && npm i --no-audit --no-fund ${archives.join(' ')}`,
+  );
+  await writeFile(path.join(first().root, 'root/shop/pay.mjs'), program);
   // A production network has no demo passes, so the tap uses one of the sandbox.
-  const tap = ['tapline', 'tap', '--pass', String(sandbox.test.passes.ok)];
-  const tapped = await run('npx', tap, { cwd: shop, env });
-  await done;
-  assert.match(said, /^A-1001 is succeeded$/m, said + tapped.stdout + tapped.stderr);
+  const said = await first().type(
+    `cd /root/shop
+     node pay.mjs > said 2>&1 &
+     timeout 30 sh -c "until grep -q ' waits at ' said; do sleep 0.1; done" || true
+     npx tapline tap --pass ${rig.sandbox.test.passes.ok} && wait $! || true
+     cat said`,
+    { ...CA, TAPLINE_BASE_URL: `${door}/api`, TAPLINE_API_KEY: rig.sandbox.test.secret_key ?? '' },
+  );
+  assert.match(said, /^A-1001 is succeeded$/m);
   return undefined;
 });
 
-function sell(): Sales {
-  const node = () => `${balancer.next()}/api`;
-  const wanted = { node, shop: sandbox.test, clients: 2, writers: 1 };
-  const shop = keepSelling({ ...wanted, onFailure: 'report' });
-  undo.push(shop.stop);
-  return shop;
-}
-
 /** Sells during an action. @returns the number of sales, of which none failed. */
 async function sellDuring(does: () => Promise<void>): Promise<string> {
-  const shop = sell();
+  const shop = rig.sell('report');
   await sleep(SALE_MS);
-  restarts = [];
   await does();
   await sleep(SALE_MS);
   await shop.stop();
-  const took = restarts.join(', ');
-  assert.deepEqual(shop.failures, [], took);
-  await requireWhole({ db, ground }, shop);
+  await rig.books(shop);
   assert(paidOf(shop).length > 10, `only ${paidOf(shop).length} sales`);
-  return `${shop.sales.length} sales, ${paidOf(shop).length} paid, no request failed; ${took}`;
+  return `${shop.sales.length} sales, ${paidOf(shop).length} paid, no request failed`;
 }
 
-step('it is updated during sales to a release with migrations', async () => {
+const everywhere = async (commands: string) => {
+  for (const machine of machines) await machine.type(commands);
+};
+
+running('it is updated during sales to a release with migrations', async () => {
   await install(NEXT);
-  const update = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
+  const places = [`opt/tapline-network-${NEXT}`, 'opt/tapline'];
+  for (const to of machines.slice(1)) await copyTo(first(), to, places);
+  const block = await updateBlock();
   const said = await sellDuring(async () => {
-    const running = await runUnits(update, ['tapline-migrate', ...ROLES]);
-    assert.deepEqual(running, Array(INSTANCES.length).fill(NEXT));
+    await everywhere(linesOf(block, /^cp /));
+    await first().type(linesOf(block, /tapline-migrate/));
+    assert.deepEqual(await restartEach(machines, block), all(NEXT));
   });
-  const [row] = await db.query<{ readonly left: bigint; readonly all: bigint }>(
+  const [row] = await rig.db.query<{ readonly left: bigint; readonly all: bigint }>(
     `select count(*) filter (where of_migration is null) as left, count(*) as all
      from payment_intents`,
   );
@@ -397,35 +298,29 @@ step('it is updated during sales to a release with migrations', async () => {
   return `update: ${said}`;
 });
 
-step('it goes back to the release before, during sales', async () => {
+running('it goes back to the release before, during sales', async () => {
   const [block = ''] = await blocksUnder('guides/upgrading.md', 'One release back: at any time');
-  await machine.type(linesOf(block, /^ln /).replaceAll(EXAMPLE, FIRST));
+  await everywhere(linesOf(block, /^ln /).replaceAll(EXAMPLE, FIRST));
   const said = await sellDuring(async () => {
-    assert.deepEqual(await runUnits(block, ROLES), Array(INSTANCES.length).fill(FIRST));
+    assert.deepEqual(await restartEach(machines, block), all(FIRST));
   });
   return `back: ${said}`;
 });
 
-step('the root folder of the image serves by itself', async () => {
+running('the root folder of the image serves by itself', async () => {
   const name = `tapline-root-${FIRST}.tar.gz`;
   const isThere = (await readdir(filesOf(FIRST))).includes(name);
   if (!isThere) return 'an engine built the image: compose.test.ts runs it from kept candidates';
-  const root = path.join(work, 'image');
-  await mkdir(root);
-  await run('tar', ['-xzf', path.join(filesOf(FIRST), name), '-C', root]);
-  const units = path.join(root, 'app/deploy/systemd');
-  await mkdir(units, { recursive: true });
-  // Adds the unit, which the image does not contain. The image's base has Node.js.
-  await copyFile(
-    path.join(machine.root, 'opt/tapline/deploy/systemd/tapline@.service'),
-    path.join(units, 'tapline@.service'),
-  );
-  const bin = path.join(root, 'app/node_modules/.bin');
-  await mkdir(bin, { recursive: true });
-  await copyFile(process.execPath, path.join(bin, 'node'));
-  await machine.type(`ln -sfn ${path.join(root, 'app')} /opt/tapline`);
+  // The image's base has Node.js.
+  await first().type(`mkdir -p /opt/tapline-image
+    tar -xzf /root/${FIRST}/${name} -C /opt/tapline-image
+    mkdir -p /opt/tapline-image/app/node_modules/.bin
+    cp -L /opt/tapline/node_modules/.bin/node /opt/tapline-image/app/node_modules/.bin/node`);
+  for (const to of machines.slice(1)) await copyTo(first(), to, ['opt/tapline-image']);
+  await everywhere('ln -sfn tapline-image/app /opt/tapline');
+  const block = await updateBlock();
   const said = await sellDuring(async () => {
-    assert.deepEqual(await restart('tapline@api'), [FIRST, FIRST]);
+    assert.deepEqual(await restartEach(machines, block, ['api']), [FIRST, FIRST]);
   });
   return `image: ${said}`;
 });

@@ -46,12 +46,12 @@ function join(proxy: TcpProxy, client: Socket, server: Socket): void {
 }
 
 /** Starts a proxy between a client and a local server. Tests can cut its connections. */
-export async function startTcpProxy(targetPort: number): Promise<TcpProxy> {
+export async function startTcpProxy(targetPort: number, host?: string): Promise<TcpProxy> {
   const server = createServer((client) =>
     join(proxy, client, connect({ host: '127.0.0.1', port: proxy.targetPort })),
   );
   const proxy: TcpProxy = {
-    ...(await listen(server)),
+    ...(await listen(server, host)),
     targetPort,
     onClientBytes: () => 'pass',
     holdAnswers: () => false,

@@ -2,18 +2,20 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 
-const DOCS = path.join(import.meta.dirname, '../../../docs');
+export const DOCS = path.join(import.meta.dirname, '../../../docs');
+
+export type Steps = ReadonlyMap<number, readonly string[]>;
+
+/** Returns the blocks of commands or settings in this text. */
+function blocksOf(text: string): readonly string[] {
+  return [...text.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
+}
 
 /** Returns the command blocks below each numbered step (`**4. etcd.**`) of a guide, by number. */
-export async function stepsOf(guide: string): Promise<ReadonlyMap<number, readonly string[]>> {
+export async function stepsOf(guide: string): Promise<Steps> {
   const text = await readFile(path.join(DOCS, guide), 'utf8');
   const [, ...steps] = text.split(/^(?=\*\*\d+\. )/m);
-  return new Map(
-    steps.map((step) => {
-      const blocks = [...step.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)];
-      return [Number(/^\*\*(\d+)/.exec(step)?.[1]), blocks.map(([, block]) => block ?? '')];
-    }),
-  );
+  return new Map(steps.map((step) => [Number(/^\*\*(\d+)/.exec(step)?.[1]), blocksOf(step)]));
 }
 
 /** Returns the command blocks below a heading of a guide, up to the next heading. */
@@ -22,15 +24,11 @@ export async function blocksUnder(guide: string, heading: string): Promise<reado
   const [, ...parts] = text.split(/^##+ /m);
   const part = parts.find((one) => one.startsWith(`${heading}\n`));
   assert(part !== undefined, `${guide} has no heading ${heading}`);
-  return [...part.matchAll(/^```(?:sh|ini)\n([\s\S]*?)^```$/gm)].map(([, block]) => block ?? '');
+  return blocksOf(part);
 }
 
 /** Returns the nth block of a step. Fails if the guide no longer has it. */
-export function blockOf(
-  steps: ReadonlyMap<number, readonly string[]>,
-  step: number,
-  nth = 0,
-): string {
+export function blockOf(steps: Steps, step: number, nth = 0): string {
   const block = steps.get(step)?.[nth];
   assert(block !== undefined, `step ${step} has no block ${nth + 1}`);
   return block;

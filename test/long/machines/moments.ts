@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Sales } from '#testkit/fixtures/payments/sales.ts';
-import { bookedSales, paidOf } from '../ha/strikes.ts';
+import { bookedSales, paidOf } from './strikes.ts';
 
 /** The conditions that must hold after a restore to a point in time. */
 
@@ -17,7 +17,7 @@ export interface Restorable {
    * Restores the database to a moment. @param moment In PostgreSQL's format. @param timeline The
    * previous timeline, if an earlier restore's target was too early.
    */
-  restore(moment: string, timeline?: string): Promise<void>;
+  restore(moment: string, timeline?: number): Promise<void>;
 }
 
 async function now(db: Database): Promise<string> {
@@ -65,7 +65,7 @@ export async function restoreOnce(at: Restorable): Promise<string> {
  * Restores again to a later time, because the first target was too early. @param timeline The
  * database's timeline before both restores.
  */
-export async function restoreTwice(at: Restorable, timeline: string): Promise<string> {
+export async function restoreTwice(at: Restorable, timeline: number): Promise<string> {
   const { db, sellFor, restore } = at;
   const early = await now(db);
   const between = await sellFor();

@@ -1,13 +1,22 @@
-import { createServer as createHttpServer, type IncomingMessage } from 'node:http';
+import { spawn } from 'node:child_process';
+import {
+  type ClientRequest,
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { request } from 'node:https';
-import { connect, createServer } from 'node:net';
+import path from 'node:path';
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '#sandbox/find-and-stop-processes.ts';
 import { listen } from '#testkit/network/listen.ts';
 import { startMailServer } from '#testkit/network/mail-server.ts';
+import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
 import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
-import { startProxy } from '../ha/proxy.ts';
-import { OUTSIDE } from './room.ts';
+import type { Undo } from './rig.ts';
+import { OUTSIDE } from './wires.ts';
 
 /** Services outside the simulated machines: chains, a mail server, merchants, a pager. */
 
@@ -15,32 +24,27 @@ import { OUTSIDE } from './room.ts';
 export const SHARED_ADDRESS = '10.0.0.10';
 export const HOST_NAME = 'pay.example.com';
 const ANSWER_MS = 30_000;
+const PROXY = path.join(import.meta.dirname, '../../../deploy/ha/haproxy.cfg');
+/** HAProxy checks every machine once within this time. */
+const CHECKED_MS = 500;
 
-export type Undo = (() => unknown)[];
-
-/** Makes a local port reachable at this address. @returns the URL. */
-export async function publish(port: number, undo: Undo, address = OUTSIDE): Promise<string> {
-  const server = createServer((socket) => {
-    const onward = connect(port, '127.0.0.1');
-    socket.on('error', () => onward.destroy()).pipe(onward);
-    onward.on('error', () => socket.destroy()).pipe(socket);
-  });
-  const published = await listen(server, address);
-  undo.push(published.close);
-  return `${address}:${published.port}`;
+/** Makes a local port reachable from the machines. @returns host and port. */
+export async function publish(port: number, undo: Undo): Promise<string> {
+  const proxy = await startTcpProxy(port, OUTSIDE);
+  undo.push(proxy.close);
+  return `${OUTSIDE}:${proxy.port}`;
 }
 
-/** Settings that only the operator knows. `address`: where the machines reach local services. */
+/** Settings that only the operator knows. */
 export async function outsideSettings(
   ground: ChaosGround,
   undo: Undo,
-  address = OUTSIDE,
 ): Promise<Record<string, string>> {
   const mail = await startMailServer();
   undo.push(mail.stop);
   const fromThere = async (url: string) => {
     const { protocol, port } = new URL(url);
-    return `${protocol}//${await publish(Number(port), undo, address)}`;
+    return `${protocol}//${await publish(Number(port), undo)}`;
   };
   const [testnet = '', mainnet = ''] = await Promise.all(
     ground.chains.map(({ config }) => fromThere(config.rpcUrls[0] ?? '')),
@@ -60,25 +64,27 @@ interface Front {
   readonly servername: string;
 }
 
+/** Passes a request on, and the response back. */
+export function passOn(incoming: IncomingMessage, answer: ServerResponse, onward: ClientRequest) {
+  onward.on('response', (response: IncomingMessage) => {
+    answer.writeHead(response.statusCode ?? 502, response.headers);
+    response.on('error', () => answer.destroy()).pipe(answer);
+  });
+  onward.on('timeout', () => onward.destroy());
+  onward.on('error', () => answer.destroy());
+  incoming.pipe(onward);
+}
+
 /**
  * Opens a local address that forwards to the shared one, for programs that cannot be given a
  * certificate authority. It accepts only certificates that `ca` has signed for the host name.
  */
 export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
   const server = createHttpServer((incoming, answer) => {
-    const onward = request({
-      ...front,
-      ...{ agent: false, timeout: ANSWER_MS },
-      ...{ method: incoming.method, path: incoming.url },
-      headers: { ...incoming.headers, host: front.servername },
-    });
-    onward.on('response', (response: IncomingMessage) => {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
-      response.on('error', () => answer.destroy()).pipe(answer);
-    });
-    onward.on('timeout', () => onward.destroy());
-    onward.on('error', () => answer.destroy());
-    incoming.pipe(onward);
+    const { method, url } = incoming;
+    const headers = { ...incoming.headers, host: front.servername };
+    const to = { ...front, agent: false, timeout: ANSWER_MS, method, path: url, headers };
+    passOn(incoming, answer, request(to));
   });
   const { url, close } = await listen(server);
   undo.push(close);
@@ -87,9 +93,17 @@ export async function openFrontDoor(front: Front, undo: Undo): Promise<string> {
 
 /** Starts an HAProxy that leads to the machines' current primary. @returns its port. */
 export async function openWayToPrimary(undo: Undo): Promise<number> {
-  const proxy = await startProxy(OUTSIDE.slice(0, OUTSIDE.lastIndexOf('.')));
-  undo.push(() => proxy.process.kill('SIGKILL'));
-  return proxy.primary;
+  const machines = Object.fromEntries([1, 2, 3].map((n) => [`HA_DB${n}`, `${OUTSIDE}${n}`]));
+  const [primary, standby, pooled] = [await freePort(), await freePort(), await freePort()];
+  const ports = {
+    ...{ HA_PRIMARY_PORT: `${primary}`, HA_STANDBY_PORT: `${standby}` },
+    HA_POOLED_PORT: `${pooled}`,
+  };
+  const env = { ...process.env, ...machines, ...ports };
+  const proxy = spawn('haproxy', ['-db', '-f', PROXY], { env, stdio: 'ignore' });
+  undo.push(() => proxy.kill('SIGKILL'));
+  await sleep(CHECKED_MS);
+  return primary;
 }
 
 /** A notification with an alert that was not reported before. */
@@ -98,6 +112,7 @@ export interface Notice {
   readonly at: number;
   readonly receiver: string;
   readonly names: readonly string[];
+  readonly links: readonly string[];
 }
 
 interface SentAlert {
@@ -105,13 +120,11 @@ interface SentAlert {
   readonly fingerprint: string;
   readonly startsAt: string;
   readonly labels: { readonly alertname: string };
+  readonly annotations: { readonly runbook_url: string };
 }
 
-/**
- * Receives Alertmanager's notifications for pager and tickets. @returns the URL at which the
- * machines reach this pager.
- */
-export async function openPager(notices: Notice[], undo: Undo): Promise<string> {
+/** Receives Alertmanager's notifications for pager and tickets. @returns the pager's URL. */
+export async function openPager(notices: Notice[], undo: Undo, host = OUTSIDE): Promise<string> {
   const told = new Set<string>();
   const server = createHttpServer(async (incoming, answer) => {
     const sent = (await json(incoming)) as { receiver: string; alerts: SentAlert[] };
@@ -121,13 +134,13 @@ export async function openPager(notices: Notice[], undo: Undo): Promise<string> 
       told.add(key);
       return isNew;
     });
-    const names = new Set(fresh.map(({ labels }) => labels.alertname));
-    if (fresh.length > 0) {
-      notices.push({ at: performance.now(), receiver: sent.receiver, names: [...names] });
-    }
+    const names = [...new Set(fresh.map(({ labels }) => labels.alertname))];
+    const links = fresh.map(({ annotations }) => annotations.runbook_url);
+    const { receiver } = sent;
+    if (fresh.length > 0) notices.push({ at: performance.now(), receiver, names, links });
     answer.end();
   });
-  const { url, close } = await listen(server, OUTSIDE);
+  const { url, close } = await listen(server, host);
   undo.push(close);
   return `${url}/`;
 }

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict';
-import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { type Cluster, leaderOf, READ_SETTINGS, untilWhole } from './cluster.ts';
 import { blocksUnder } from './guide.ts';
-import type { GuideMachine, Room } from './room.ts';
+import type { GuideMachine } from './room.ts';
 
 /**
  * Runs "Under Patroni", "Restore to a point in time" of docs/backup.md, each command where its
  * comment says.
  */
 
-/** `patronictl` needs Patroni's settings and asks for confirmation twice. */
-const READ_SETTINGS = 'set -a; . /etc/patroni_env.conf; set +a';
+/** `patronictl` asks for confirmation twice. */
 const ANSWERS = "printf 'tapline\\nYes I am aware\\n'";
-const LED_MS = 60_000;
-const EXAMPLE_MOMENT = '2026-11-20 20:00:00+00';
+export const EXAMPLE_MOMENT = '2026-11-20 20:00:00+00';
 
 interface Command {
   readonly text: string;
@@ -44,37 +42,20 @@ async function typed(machine: GuideMachine, command: string): Promise<void> {
   }
 }
 
-async function untilLed(machine: GuideMachine): Promise<void> {
-  const list = `${READ_SETTINGS}\npatronictl -c /etc/patroni/config.yml list`;
-  const leads = async () => / Leader .* running /.test(await machine.type(list).catch(() => ''));
-  assert(await waitUntil(leads, LED_MS), 'the restored machine does not lead');
-}
-
 /**
- * Runs the guide's commands. `untilFollowed` waits where the guide says so.
+ * Runs the guide's commands, and waits where it says so.
  * @param moment In PostgreSQL's format.
  * @param timeline The previous timeline, if an earlier restore's target was too early.
  */
 export async function restoreToMoment(
-  { machines }: Room,
-  {
-    moment,
-    timeline,
-    untilFollowed,
-  }: {
-    readonly moment: string;
-    readonly timeline?: string | undefined;
-    untilFollowed(): Promise<void>;
-  },
+  cluster: Cluster,
+  { moment, timeline }: { readonly moment: string; readonly timeline: number | undefined },
 ): Promise<void> {
   const block = (await blocksUnder('backup.md', 'Under Patroni')).at(-1) ?? '';
   assert(block.includes(EXAMPLE_MOMENT), 'the restore names no moment');
-  const [first, ...others] = machines;
-  assert(first !== undefined);
+  const { first, machines } = cluster;
   const places: Readonly<Record<string, readonly GuideMachine[]>> = {
-    'all three': machines,
-    db1: [first],
-    'db2 and db3': others,
+    ...{ 'all three': machines, db1: [first], 'db2 and db3': machines.slice(1) },
   };
   for (const { text, where } of commandsOf(block)) {
     const on = where === null ? [first] : (places[where] ?? []);
@@ -83,8 +64,10 @@ export async function restoreToMoment(
       .replace(EXAMPLE_MOMENT, moment)
       .replace(/ --target=\S+ \S+"/, (target) => `${target}${onTimeline}`);
     const asked = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
-    if (command.startsWith('rm -rf')) await untilLed(first);
-    if (command.includes('start tapline.target')) await untilFollowed();
+    if (command.startsWith('rm -rf')) {
+      assert.equal((await leaderOf(cluster)).machine, first, 'the restored machine leads');
+    }
+    if (command.includes('start tapline.target')) await untilWhole(cluster);
     await Promise.all(on.map((machine) => typed(machine, asked)));
   }
 }

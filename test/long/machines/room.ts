@@ -1,27 +1,20 @@
-import { execFile } from 'node:child_process';
 import { chmod, copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { promisify } from 'node:util';
 import { present } from '#core/assert.ts';
-import type { Machine } from '../ha/machines.ts';
-import { sh } from '../shell-commands.ts';
+import { sh, typed, unmountBelow } from '../shell-commands.ts';
+import { closeWires, openWires, type Wire, whyNoWires } from './wires.ts';
 
 /**
- * Four simulated machines on which a guide's commands run unchanged. Each has its own root (an
- * overlay on this machine's, which shares installed packages), the guide's addresses, and a
- * `systemctl` that starts the units. Their network is a namespace with one link to this machine,
- * which is `OUTSIDE` there and runs clients and chains.
+ * Simulated machines on which a guide's commands run unchanged. Each has its own root (an overlay
+ * on this machine's, which shares installed packages), its own disk for databases, the guide's
+ * address (`wires.ts`), and a `systemctl` that starts the units.
  */
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 /** The repository's path on each machine. */
 const REPOSITORY = '/srv/tapline';
-const ROOM = 'tlroom';
-/** This machine's address as seen from the simulated machines. */
-export const OUTSIDE = '10.0.0.1';
 const FOLDER = path.join(tmpdir(), 'tapline-room-');
-const NAMES = ['db1', 'db2', 'db3', 'backup'] as const;
 const MEMORY = '6g';
 /** Database disk size, more than the WAL retained for standbys (`wal_keep_size`). */
 const DISK = '3g';
@@ -29,23 +22,17 @@ const DATABASES = 'var/lib/postgresql';
 const DEVICES = [...['null c 1 3', 'zero c 1 5', 'random c 1 8', 'urandom c 1 9', 'tty c 5 0']]
   .map((device) => `mknod -m 666 ${device}`)
   .join(' && ');
-const run = promisify(execFile);
 
-/** Returns why machines cannot be simulated here, or `null`. */
+/** Returns why machines with these packages cannot be simulated here, or `null`. */
 export async function whyNoMachines(packages: readonly string[]): Promise<string | null> {
-  if (process.getuid?.() !== 0) return 'namespaces and overlays need root';
   const installed = await sh(`dpkg-query -W -f '\${Package} ' ${packages.join(' ')}`).catch(
     (error: { readonly stdout?: string }) => error.stdout ?? '',
   );
   const missing = packages.filter((name) => !installed.split(' ').includes(name));
-  if (missing.length > 0) return `Debian: apt install ${missing.join(' ')}`;
-  const made = await sh(`ip netns add ${ROOM}-try && ip netns del ${ROOM}-try`).catch(() => null);
-  if (made === null) return 'network namespaces are forbidden here';
-  const taken = await sh(`ip route show root ${OUTSIDE}/24 | grep -v ${ROOM}0 || true`);
-  return taken === '' ? null : `the addresses of the guide are in use here: ${taken}`;
+  return missing.length > 0 ? `Debian: apt install ${missing.join(' ')}` : whyNoWires();
 }
 
-export interface GuideMachine extends Omit<Machine, 'start' | 'killServer'> {
+export interface GuideMachine extends Pick<Wire, 'name' | 'address' | 'cutOff' | 'connect'> {
   /** Path of the machine's root directory on the host. */
   readonly root: string;
   /** Runs commands as root in the repository. @throws with their output if one fails. */
@@ -55,14 +42,19 @@ export interface GuideMachine extends Omit<Machine, 'start' | 'killServer'> {
    * not reach.
    */
   typeOnline(commands: string): Promise<string>;
+  /** Sends SIGKILL to every process on the machine. */
+  kill(): Promise<void>;
   /** Starts every enabled unit. */
   boot(): Promise<void>;
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  fillDisk(): Promise<void>;
+  emptyDisk(): Promise<void>;
 }
 
 export interface Room {
   readonly machines: readonly GuideMachine[];
   readonly backup: GuideMachine;
-  close(): Promise<void>;
 }
 
 /** Creates a root for the machine, with this machine's root as the lower layer. */
@@ -107,24 +99,8 @@ async function openDisk(disk: string, place: string): Promise<void> {
   await sh(`cp -a ${before}/. ${place} && rm -r ${before}`);
 }
 
-async function connectWire(name: string, address: string): Promise<string> {
-  const space = `${ROOM}-${name}`;
-  await sh(
-    [
-      `ip netns add ${space}`,
-      `ip -n ${ROOM} link add ${name} type veth peer name eth0 netns ${space}`,
-      `ip -n ${ROOM} link set ${name} master room up`,
-      `ip -n ${space} link set lo up`,
-      `ip -n ${space} addr add ${address}/24 dev eth0`,
-      `ip -n ${space} link set eth0 up`,
-    ].join(' && '),
-  );
-  return space;
-}
-
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 const OWN = { PATH, HOME: '/root', LC_ALL: 'C.UTF-8', DEBIAN_FRONTEND: 'noninteractive' };
-const TYPED_MS = 300_000;
 
 /** Returns the settings that this machine needs to reach the registry. */
 function online(): Record<string, string> {
@@ -134,44 +110,27 @@ function online(): Record<string, string> {
   return Object.fromEntries(settings.map(([name, value]) => [name, value ?? '']));
 }
 
-function typist(root: string, before: readonly string[]) {
-  return async (commands: string, env: Readonly<Record<string, string>> = {}) => {
-    const shell = ['bash', '--norc', '-euo', 'pipefail', '-c', `cd ${REPOSITORY}\n${commands}`];
-    const [program = '', ...args] = [...before, 'chroot', root, ...shell];
-    const { stdout } = await run(program, args, {
-      env: { ...OWN, ...env },
-      timeout: TYPED_MS,
-      maxBuffer: 16_777_216,
-    });
-    return stdout;
-  };
-}
-
-async function openMachine(folder: string, name: string, number: number): Promise<GuideMachine> {
-  const address = `10.0.0.1${number}`;
-  const disk = path.join(folder, name);
-  const root = await openRoot(disk);
-  const space = await connectWire(name, address);
-  const type = typist(root, ['ip', 'netns', 'exec', space]);
-  // Some processes have already ended.
-  const signal = (which: string) =>
-    sh(`ip netns pids ${space} | xargs -r kill -${which} 2>/dev/null || true`);
+async function openMachine(folder: string, wire: Wire): Promise<GuideMachine> {
+  const { name, address, inside, signal, cutOff, connect } = wire;
+  const root = await openRoot(path.join(folder, name));
+  const typist = (before: readonly string[]) => (commands: string, env: NodeJS.ProcessEnv) =>
+    typed(`cd ${REPOSITORY}\n${commands}`, { env: { ...OWN, ...env } }, [
+      ...before,
+      'chroot',
+      root,
+    ]);
+  const type: GuideMachine['type'] = (commands, env = {}) => typist(inside)(commands, env);
   return {
-    name,
-    address,
-    root,
-    type,
-    typeOnline: (commands) => typist(root, [])(commands, online()),
+    ...{ name, address, root, type, cutOff, connect },
+    typeOnline: (commands) => typist([])(commands, online()),
     kill: async () => {
       await signal('KILL');
       // Removes state that a real machine would lose with its memory.
-      await rm(path.join(root, 'run/units'), { recursive: true, force: true });
+      await sh(`rm -rf ${root}/run/units ${root}/run/postgresql/.s.*`);
     },
     boot: async () => void (await type('systemctl start multi-user.target')),
-    freeze: async () => void (await signal('STOP')),
-    thaw: async () => void (await signal('CONT')),
-    cutOff: async () => void (await sh(`ip -n ${ROOM} link set ${name} down`)),
-    connect: async () => void (await sh(`ip -n ${ROOM} link set ${name} up`)),
+    freeze: () => signal('STOP'),
+    thaw: () => signal('CONT'),
     fillDisk: async () =>
       void (await sh(`dd if=/dev/zero of=${root}/${DATABASES}/full bs=1M status=none || true`)),
     emptyDisk: () => rm(path.join(root, DATABASES, 'full'), { force: true }),
@@ -180,50 +139,30 @@ async function openMachine(folder: string, name: string, number: number): Promis
 
 /** Removes the remains of this run and of killed ones. */
 async function clean(): Promise<void> {
-  for (const name of NAMES) {
-    await sh(`ip netns pids ${ROOM}-${name} | xargs -r kill -9`).catch(() => {});
-    await sh(`ip netns del ${ROOM}-${name}`).catch(() => {});
-  }
-  await sh(`ip netns del ${ROOM}`).catch(() => {});
-  await sh(`ip link del ${ROOM}0`).catch(() => {});
-  const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
-  const own = mounts.filter((place) => place.startsWith(FOLDER));
-  // Unmounts the newest first, because some are mounted inside others.
-  for (const place of own.reverse()) await sh(`umount -l ${place}`).catch(() => {});
+  await closeWires();
+  const own = await unmountBelow(FOLDER);
   const folders = own.map((place) => place.split('/', FOLDER.split('/').length).join('/'));
   for (const folder of new Set(folders)) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
-/** Creates a network of the four machines, with one link to this machine. */
-async function openNetwork(): Promise<void> {
-  await sh(
-    [
-      `ip netns add ${ROOM}`,
-      `ip -n ${ROOM} link add room type bridge`,
-      `ip -n ${ROOM} link set room up`,
-      `ip link add ${ROOM}0 type veth peer name outside netns ${ROOM}`,
-      `ip -n ${ROOM} link set outside master room up`,
-      `ip addr add ${OUTSIDE}/24 dev ${ROOM}0`,
-      `ip link set ${ROOM}0 up`,
-    ].join(' && '),
-  );
-}
-
-export async function openPolls(): Promise<Room> {
+/** Opens machines with these names. They close with `undo`. */
+export async function openMachines(
+  names: readonly string[],
+  undo: (() => unknown)[],
+): Promise<GuideMachine[]> {
   await clean();
+  undo.push(clean);
   const folder = await mkdtemp(FOLDER);
   const machines: GuideMachine[] = [];
-  try {
-    await openNetwork();
-    for (const [index, name] of NAMES.entries()) {
-      machines.push(await openMachine(folder, name, index + 1));
-    }
-  } catch (error) {
-    await clean();
-    throw error;
-  }
+  for (const wire of await openWires(names)) machines.push(await openMachine(folder, wire));
+  return machines;
+}
+
+/** Opens the four machines of docs/ha.md. */
+export async function openRoom(undo: (() => unknown)[]): Promise<Room> {
+  const machines = await openMachines(['db1', 'db2', 'db3', 'backup'], undo);
   const backup = present(machines.pop(), 'machine of the backup');
-  return { machines, backup, close: clean };
+  return { machines, backup };
 }

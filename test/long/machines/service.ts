@@ -4,6 +4,8 @@ import { chmod, copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import { sh } from '../shell-commands.ts';
+import type { Cluster } from './cluster.ts';
 import { blockOf, blocksUnder, linesOf } from './guide.ts';
 import { HOST_NAME, SHARED_ADDRESS } from './outside.ts';
 import type { GuideMachine, Room } from './room.ts';
@@ -25,21 +27,10 @@ const REPOSITORY = '/srv/tapline.git';
 const FILES_OF_LOG = 256;
 const run = promisify(execFile);
 
-export type Steps = ReadonlyMap<number, readonly string[]>;
-
 export async function edit(machine: GuideMachine, file: string, change: (text: string) => string) {
   const place = path.join(machine.root, file);
   const text = await readFile(place, 'utf8').catch(() => '');
   await writeFile(place, change(text));
-}
-
-/** Replaces the example's first machine with this one where the file means its own machine. */
-export function asOwn({ name, address }: GuideMachine, text: string): string {
-  return text.replaceAll(/^(\w+)=(.*)$/gm, (line, setting: string, value: string) => {
-    if (/HOSTS$|INITIAL_CLUSTER$|^HA_/.test(setting)) return line;
-    if (setting.endsWith('NAME') && value === 'db1') return `${setting}=${name}`;
-    return `${setting}=${value.replaceAll('10.0.0.11', address)}`;
-  });
 }
 
 /** Replaces the example's texts; each must exist. */
@@ -104,20 +95,19 @@ export async function checkArchive({ machines, backup }: Room): Promise<void> {
   }
 }
 
+interface Passwords {
+  readonly superuser: string;
+  readonly tapline: string;
+}
+
 /** Runs step 7. `settings` are the operator's own values and this network's chains. */
 export async function installTapline(
-  room: Room,
-  steps: Steps,
+  { steps, first, machines, backup }: Cluster,
   {
     settings,
     passwords,
-  }: {
-    readonly settings: Readonly<Record<string, string>>;
-    readonly passwords: { readonly superuser: string; readonly tapline: string };
-  },
+  }: { readonly settings: Readonly<Record<string, string>>; readonly passwords: Passwords },
 ): Promise<void> {
-  const [first] = room.machines;
-  assert(first !== undefined);
   const { superuser: PGPASSWORD, tapline: TAPLINE_DATABASE_PASSWORD } = passwords;
   await first.type(blockOf(steps, 7, 0), { PGPASSWORD, TAPLINE_DATABASE_PASSWORD });
   const [systemd = ''] = await blocksUnder('deploy.md', 'systemd');
@@ -130,36 +120,38 @@ export async function installTapline(
   const guided = settingsIn(blockOf(steps, 7, 1), passwords.tapline);
   await fillSettings(path.join(first.root, 'etc/tapline'), { ...settings, ...guided });
   await first.type(blockOf(steps, 7, 2));
-  for (const machine of [...room.machines, room.backup]) {
-    const places = ['opt/tapline', 'opt/tapline-1.0.0'];
-    const settings = machine === room.backup ? [] : ['etc/tapline'];
-    if (machine !== first) await copyTo(first, machine, [...places, ...settings]);
-    await machine.type(`cd /opt/tapline\n${linesOf(systemd, /^cp |daemon-reload/)}`);
-  }
-  for (const machine of room.machines) {
-    await machine.type(linesOf(systemd, /enable --now tapline@api/));
-  }
-  await first.type(linesOf(systemd, /enable --now tapline@registrar/));
-  for (const machine of room.machines) {
-    await untilReady(machine, 'api');
-    await untilReady(machine, 'worker');
-  }
+  await copyTo(first, backup, ['opt/tapline*']);
+  await backup.type(`cd /opt/tapline\n${linesOf(systemd, /^cp |daemon-reload/)}`);
+  await startTapline(machines);
 }
 
-async function copyTo(
-  from: GuideMachine,
-  to: GuideMachine,
-  places: readonly string[],
-): Promise<void> {
+/**
+ * Starts what the first machine has in /opt/tapline and /etc/tapline, on all machines.
+ * @returns the releases that then run
+ */
+export async function startTapline(machines: readonly GuideMachine[]): Promise<readonly string[]> {
+  const [systemd = ''] = await blocksUnder('deploy.md', 'systemd');
+  const [first, ...others] = machines;
+  assert(first !== undefined);
+  for (const machine of others) await copyTo(first, machine, ['opt/tapline*', 'etc/tapline']);
+  for (const { type } of machines) {
+    await type(`cd /opt/tapline\n${linesOf(systemd, /^cp |daemon-reload|now tapline@api/)}`);
+  }
+  await first.type(linesOf(systemd, /enable --now tapline@registrar/));
+  return eachReady(machines, ROLES);
+}
+
+/** Copies files and folders, which may be patterns, to the same folder of another machine. */
+export async function copyTo(from: GuideMachine, to: GuideMachine, places: readonly string[]) {
   for (const place of places) {
-    await mkdir(path.join(to.root, path.dirname(place)), { recursive: true });
-    await run('cp', ['-a', path.join(from.root, place), path.join(to.root, path.dirname(place))]);
+    const folder = path.join(to.root, path.dirname(place));
+    await sh(`mkdir -p ${folder} && cp -a ${path.join(from.root, place)} ${folder}`);
   }
 }
 
 /** Runs "Update" of docs/deploy.md, to this program with one more migration, during sales. */
 export async function update(
-  { machines }: Room,
+  { machines, first }: Cluster,
   {
     migration,
     whileMigrating,
@@ -168,44 +160,51 @@ export async function update(
     whileMigrating(): Promise<unknown>;
   },
 ): Promise<void> {
-  const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
-  const [first, ...others] = machines;
-  assert(first !== undefined);
+  const block = await updateBlock();
   await first.typeOnline(linesOf(block, /^git clone/).replace('…', REPOSITORY));
   const place = 'opt/tapline-1.1.0';
   await writeFile(path.join(first.root, place, 'migrations', migration.name), migration.sql);
-  for (const machine of others) await copyTo(first, machine, [place]);
+  for (const machine of machines.slice(1)) await copyTo(first, machine, [place]);
   for (const machine of machines) await machine.type(linesOf(block, /^(ln|cp) /));
   await Promise.all([first.type(linesOf(block, /tapline-migrate/)), whileMigrating()]);
-  await restartEach(machines);
+  await restartEach(machines, block);
 }
 
-/** Restarts one process at a time, as at the end of "Update". */
-async function restartEach(machines: readonly GuideMachine[]): Promise<void> {
-  const block = (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
-  for (const role of ['api', 'worker'] as const) {
-    for (const machine of machines) {
-      await machine.type(linesOf(block, new RegExp(`restart tapline@${role}`)));
-      await untilReady(machine, role);
+/** Returns the commands of "Update" in docs/deploy.md. */
+export const updateBlock = async () => (await blocksUnder('deploy.md', 'systemd')).at(-1) ?? '';
+
+/** The port on which each role reports readiness. The registrar runs on the first machine only. */
+const PORTS = { api: 9464, worker: 9465, registrar: 9466 } as const;
+type Role = keyof typeof PORTS;
+const ROLES: readonly Role[] = ['api', 'worker', 'registrar'];
+
+/** Restarts one process at a time, by a guide's lines. @returns the releases that then run. */
+export const restartEach = (machines: readonly GuideMachine[], block: string, roles = ROLES) =>
+  eachReady(machines, roles, ({ type }, role) =>
+    type(linesOf(block, new RegExp(`restart tapline@${role}`))),
+  );
+
+/** Waits for one process after the other. @returns the releases that run. */
+async function eachReady(
+  machines: readonly GuideMachine[],
+  roles: readonly Role[],
+  start: (machine: GuideMachine, role: Role) => Promise<unknown> = async () => {},
+): Promise<readonly string[]> {
+  const versions: string[] = [];
+  for (const role of roles) {
+    for (const machine of role === 'registrar' ? machines.slice(0, 1) : machines) {
+      await start(machine, role);
+      versions.push(await untilReady(machine, role));
     }
   }
-  await machines[0]?.type(linesOf(block, /restart tapline@registrar/));
+  return versions;
 }
 
 /** Runs step 12. PostgreSQL's own packages cannot be fetched, so `program` replaces them. */
 export async function installPooler(
-  { machines }: Room,
-  steps: Steps,
-  {
-    program,
-    passwords,
-  }: {
-    readonly program: string;
-    readonly passwords: { readonly superuser: string; readonly tapline: string };
-  },
+  { machines, first, steps }: Cluster,
+  { program, passwords }: { readonly program: string; readonly passwords: Passwords },
 ): Promise<void> {
-  const [first] = machines;
-  assert(first !== undefined);
   const PGPASSWORD = passwords.superuser;
   for (const { root, type } of machines) {
     await copyFile(program, path.join(root, 'usr/sbin/pgbouncer'));
@@ -217,13 +216,11 @@ export async function installPooler(
   for (const machine of machines) {
     await edit(machine, 'etc/tapline/tapline.env', (text) => withSettings(text, settings));
   }
-  await restartEach(machines);
+  await restartEach(machines, await updateBlock());
 }
 
-/** The port on which each role reports readiness. */
-const PORTS = { api: 9464, worker: 9465 } as const;
-
-async function untilReady(machine: GuideMachine, role: keyof typeof PORTS): Promise<void> {
+/** Waits until a process is ready. @returns its release. */
+async function untilReady(machine: GuideMachine, role: Role): Promise<string> {
   let said = '';
   const isReady = async () => {
     said = await machine
@@ -231,7 +228,7 @@ async function untilReady(machine: GuideMachine, role: keyof typeof PORTS): Prom
       .catch((error) => String(error.stderr ?? error));
     return said.endsWith('200');
   };
-  if (await waitUntil(isReady, READY_MS)) return;
+  if (await waitUntil(isReady, READY_MS)) return JSON.parse(said.slice(0, -3)).version;
   const logs = await machine.type('tail -n 20 /var/log/tapline@*.log');
   throw new Error(`${machine.name} is not ready (${role}): ${said}\n${logs}`);
 }
@@ -246,14 +243,14 @@ export interface Certificates {
 }
 
 /** Creates certificates of a test authority, in place of a public one. */
-export async function makeCertificates(folder: string, host = HOST_NAME): Promise<Certificates> {
+export async function makeCertificates(folder: string): Promise<Certificates> {
   await mkdir(folder);
   const type = (commands: string) => run('bash', ['-euc', commands], { cwd: folder });
   const fresh = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
   await type(
     `openssl req -x509 ${fresh} -days ${DAYS} -subj /CN=authority -keyout ca.key -out ca.pem
-     openssl req ${fresh} -subj /CN=${host} -keyout key.pem -out req.csr
-     echo subjectAltName=DNS:${host} > ext
+     openssl req ${fresh} -subj /CN=${HOST_NAME} -keyout key.pem -out req.csr
+     echo subjectAltName=DNS:${HOST_NAME} > ext
      for one in good:${DAYS} old:0; do
        openssl x509 -req -in req.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile ext \\
          -days "\${one#*:}" -out "\${one%:*}.pem"
@@ -272,16 +269,12 @@ export async function makeCertificates(folder: string, host = HOST_NAME): Promis
  * it.
  */
 export async function openToPeople(
-  { machines, backup }: Room,
-  steps: Steps,
+  { machines, backup, steps }: Cluster,
   certificates: Certificates,
 ): Promise<void> {
   const block = blockOf(steps, 9);
   for (const machine of [...machines, backup]) {
-    // A room has no DNS.
-    await edit(machine, 'etc/hosts', (text) => `${text}\n${SHARED_ADDRESS} ${HOST_NAME}\n`);
-    await mkdir(path.join(machine.root, 'etc/tapline'), { recursive: true });
-    await edit(machine, 'etc/tapline/ca.pem', () => certificates.ca);
+    await nameDoor(machine, SHARED_ADDRESS, certificates);
   }
   for (const [index, machine] of machines.entries()) {
     await putCertificate(machine, certificates.good, certificates.key);
@@ -300,6 +293,17 @@ export async function openToPeople(
   }
 }
 
+/** Makes the host name lead to this address, and gives the authority's certificate to `CA`. */
+export async function nameDoor(machine: GuideMachine, address: string, { ca }: Certificates) {
+  // The machines have no DNS.
+  await edit(machine, 'etc/hosts', (text) => `${text}\n${address} ${HOST_NAME}\n`);
+  await mkdir(path.join(machine.root, 'etc/tapline'), { recursive: true });
+  await edit(machine, 'etc/tapline/ca.pem', () => ca);
+}
+
+/** Lets a program trust that authority. */
+export const CA = { NODE_EXTRA_CA_CERTS: '/etc/tapline/ca.pem' };
+
 export async function putCertificate(machine: GuideMachine, certificate: string, key: string) {
   const folder = path.join(machine.root, 'etc/caddy');
   await writeFile(path.join(folder, 'pay.pem'), certificate);
@@ -312,25 +316,23 @@ export async function putCertificate(machine: GuideMachine, certificate: string,
  * Runs step 10: the probe, Prometheus and Alertmanager, with pages and tickets sent to `pagerUrl`.
  */
 export async function watchOver(
-  { machines: [first, ...others], backup }: Room,
-  steps: Steps,
+  { machines, first, backup, steps }: Cluster,
   {
     pagerUrl,
     probe,
   }: { readonly pagerUrl: string; readonly probe: Readonly<Record<string, string>> },
 ): Promise<void> {
-  assert(first !== undefined);
   const block = blockOf(steps, 10);
   const targets = [
-    ...[9464, 9465, 9466].map((port) => `${first.address}:${port}`),
-    ...others.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
+    ...machines.flatMap(({ address }) => [9464, 9465].map((port) => `${address}:${port}`)),
+    `${first.address}:9466`,
   ];
   await backup.type(linesOf(block, /^(apt-get|install .*prometheus)/));
   // Debian's package starts the unit.
-  for (const machine of [first, ...others]) {
+  for (const machine of machines) {
     await machine.type('systemctl enable --now prometheus-node-exporter');
   }
-  const nodes = [first, ...others, backup].map(({ address }) => `"${address}:9100"`).join(', ');
+  const nodes = [...machines, backup].map(({ address }) => `"${address}:9100"`).join(', ');
   await edit(backup, 'etc/prometheus/prometheus.yml', (text) =>
     filled(text, [
       ['"127.0.0.1:9100"', nodes],
@@ -348,7 +350,7 @@ export async function watchOver(
     ]),
   );
   await edit(backup, 'etc/tapline/probe.env', () =>
-    Object.entries({ ...probe, NODE_EXTRA_CA_CERTS: '/etc/tapline/ca.pem' })
+    Object.entries({ ...probe, ...CA })
       .map(([name, value]) => `${name}=${value}\n`)
       .join(''),
   );

@@ -5,14 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
+import type { Undo } from './rig.ts';
 
 /** A PgBouncer with the files of deploy/pgbouncer in front of a test database. */
-export interface Pooler {
-  /** The database's URL through the pooler. */
-  readonly url: string;
-  logs(): string;
-  close(): Promise<void>;
-}
 
 const FILES = path.join(import.meta.dirname, '../../../deploy/pgbouncer');
 /** The first version with prepared statements in transaction mode. */
@@ -24,7 +19,7 @@ const NOBODY = 65_534;
 export const PROGRAM = process.env.PGBOUNCER ?? 'pgbouncer';
 
 /** Returns why PgBouncer cannot run here, or `null`. */
-export async function whyNot(): Promise<string | null> {
+export async function whyNoPooler(): Promise<string | null> {
   const ran = await promisify(execFile)(PROGRAM, ['--version']).catch(() => null);
   if (ran === null) return 'PgBouncer is not installed (Debian: apt install pgbouncer)';
   const [, version = ''] = /PgBouncer (\S+)/.exec(ran.stdout) ?? [];
@@ -47,7 +42,8 @@ async function answers(port: number): Promise<boolean> {
   });
 }
 
-export async function openPooler(databaseUrl: string): Promise<Pooler> {
+/** @returns the database's URL through the pooler. */
+export async function openPooler(databaseUrl: string, undo: Undo): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-pooler-'));
   const to = new URL(databaseUrl);
   const port = await freePort();
@@ -72,14 +68,11 @@ export async function openPooler(databaseUrl: string): Promise<Pooler> {
       said += chunk;
     });
   }
+  undo.push(async () => {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true, force: true });
+  });
   if (!(await waitUntil(() => answers(port), UP_MS))) throw new Error(`no PgBouncer:\n${said}`);
   to.port = String(port);
-  return {
-    url: to.toString(),
-    logs: () => said,
-    close: async () => {
-      child.kill('SIGKILL');
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
+  return to.toString();
 }
