@@ -24,7 +24,7 @@ type PaymentIntent struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
-	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
+	// The sum in the shop’s currency, and the rate that was locked for it. `total` and `fees` are what a pass would pay now, and `null` while the service does not know the fees. Once the intent is paid, this is the payment’s object. `null` for a sale in USDC.
 	Presentment *PaymentIntentPresentment `json:"presentment"`
 
 	// The lines of the sale, as the request sent them. `null` if it sent none, and for a payment that was rebuilt after a loss of data.
@@ -103,7 +103,7 @@ type PaymentIntent struct {
 	Recovered bool `json:"recovered,omitempty"`
 }
 
-// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
+// The sum in the shop’s currency, and the rate that was locked for it. `total` and `fees` are what a pass would pay now, and `null` while the service does not know the fees. Once the intent is paid, this is the payment’s object. `null` for a sale in USDC.
 type PaymentIntentPresentment struct {
 	// An ISO 4217 currency code, in lowercase.
 	Currency string `json:"currency"`
@@ -122,6 +122,15 @@ type PaymentIntentPresentment struct {
 
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
+
+	// What the customer pays, in minor units: the larger of price + tip and the USDC that leave the wallet (`total_charged` − `fees.cashback`) ÷ `rate`, half a unit rounded up.
+	Total *int64 `json:"total"`
+
+	// The service fee, in minor units: `total` − `amount` − the tip.
+	Fees *int64 `json:"fees"`
+
+	// The tip by the same rate, in minor units on top of `amount`, or 0.
+	TipAmount int64 `json:"tip_amount,omitempty"`
 }
 
 // A line of the sale.
@@ -338,6 +347,12 @@ type PaymentPresentment struct {
 
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
+
+	// What the customer pays, in minor units: the larger of price + tip and the USDC that leave the wallet (`total_charged` − `fees.cashback`) ÷ `rate`, half a unit rounded up.
+	Total int64 `json:"total"`
+
+	// The service fee, in minor units: `total` − `amount` − the tip.
+	Fees int64 `json:"fees"`
 
 	// The tip by the same rate, in minor units on top of `amount`, or 0.
 	TipAmount int64 `json:"tip_amount"`

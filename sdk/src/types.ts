@@ -39,8 +39,9 @@ export interface PaymentIntent {
   /** USDC, always. */
   currency: 'usdc';
   /**
-   * The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was
-   * given in USDC.
+   * The sum in the shop’s currency, and the rate that was locked for it. `total` and `fees` are
+   * what a pass would pay now, and `null` while the service does not know the fees. Once the
+   * intent is paid, this is the payment’s object. `null` for a sale in USDC.
    */
   presentment: {
     /** An ISO 4217 currency code, in lowercase. */
@@ -55,6 +56,15 @@ export interface PaymentIntent {
     source: string;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
+    /**
+     * What the customer pays, in minor units: the larger of price + tip and the USDC that leave
+     * the wallet (`total_charged` − `fees.cashback`) ÷ `rate`, half a unit rounded up.
+     */
+    total: number | null;
+    /** The service fee, in minor units: `total` − `amount` − the tip. */
+    fees: number | null;
+    /** The tip by the same rate, in minor units on top of `amount`, or 0. */
+    tip_amount?: number;
   } | null;
   /**
    * The lines of the sale, as the request sent them. `null` if it sent none, and for a payment
@@ -238,6 +248,13 @@ export interface Payment {
     source: string;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
+    /**
+     * What the customer pays, in minor units: the larger of price + tip and the USDC that leave
+     * the wallet (`total_charged` − `fees.cashback`) ÷ `rate`, half a unit rounded up.
+     */
+    total: number;
+    /** The service fee, in minor units: `total` − `amount` − the tip. */
+    fees: number;
     /** The tip by the same rate, in minor units on top of `amount`, or 0. */
     tip_amount: number;
   } | null;

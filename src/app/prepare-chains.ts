@@ -1,9 +1,11 @@
+import { type Loop, startLoop } from '#core/background-loop.ts';
 import type { Undo } from '#core/undo.ts';
 import type { Database } from '#db/database.ts';
 import type { Log } from '#observability/log.ts';
 import type { Config } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { keepOwnContracts, requireSafeContract } from '#settlement/chain/check/check-contract.ts';
+import { learnRates } from '#settlement/chain/fees/fee-rates.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { NetworkSettings } from '#settlement/network-config.ts';
 
@@ -19,7 +21,26 @@ export async function prepareChains(
   for (const chain of chains) stops.push(chain.close);
   await keepOrder(config, db, chains);
   if (config.production) await requireSafety(config.roles, chains, log);
+  if (config.roles.has('watch')) return chains;
+  for (const chain of chains) stops.push(startLearningRates(chain).stop);
   return chains;
+}
+
+/** Interval at which the fee rates are read. They change only after a timelock. */
+const FEE_RATES_POLL_MS = 30_000;
+
+/** Reads a network's fee rates, with which intents show their payer's total. */
+function startLearningRates(chain: Chain): Loop {
+  return startLoop({
+    name: 'reading of fee rates',
+    pollMs: FEE_RATES_POLL_MS,
+    run: async () => {
+      await learnRates(chain);
+      return false;
+    },
+    // Readiness reports a chain that does not answer. Until it does, totals are null.
+    onError: () => {},
+  });
 }
 
 /**

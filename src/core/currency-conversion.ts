@@ -36,3 +36,25 @@ export function toMinorUnits(value: bigint, { currency, rate }: Priced): number 
   const one = readRate(rate);
   return Number((2n * value * scaleOf(currency) + one) / (2n * one));
 }
+
+/** The sums of a price that its payer sees, in minor units. */
+export interface PresentTotal {
+  /** What the payer pays: price, tip and service fee. */
+  readonly total: number;
+  /** The service fee: never negative, because a payer pays at least price and tip. */
+  readonly fees: number;
+}
+
+/**
+ * Returns the payer's total in the shop's currency: the larger of price + tip and the atoms that
+ * leave the wallet (`paid`), rounded to the nearest minor unit.
+ */
+export function presentTotal({
+  paid,
+  tip,
+  ...price
+}: Priced & { amount: number; tip: number; paid: bigint }): PresentTotal {
+  const owed = price.amount + tip;
+  const total = Math.max(owed, toMinorUnits(paid, price));
+  return { total, fees: total - owed };
+}

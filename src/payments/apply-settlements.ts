@@ -72,9 +72,10 @@ function toCommand(
 ): IntentCommand {
   const { result, livemode } = outcome;
   if (result.succeeded) {
-    const { txHash, settlementNumber } = result.facts;
+    const { txHash, settlementNumber, feeAcquirer, feeProtocol, cashback } = result.facts;
     const numbered = { livemode, number: BigInt(settlementNumber) };
-    const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash };
+    const fees = String(BigInt(feeAcquirer) + BigInt(feeProtocol) - BigInt(cashback));
+    const paid = { paymentId: numberedId(idKey, 'payment', numbered), txHash, fees };
     // All jobs of an offline sale carry the same authorization, so a late result is also this
     // attempt's.
     const isSame = isOnItsWay(intent);

@@ -3,6 +3,7 @@ import { getAddress } from 'viem';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
+import { chargesOf } from '#core/charges.ts';
 import { tenantOf } from '#core/mode.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
@@ -26,7 +27,6 @@ import {
 } from '#payments/verify-authorization.ts';
 import { notDeployed, onceDeployed } from '#settlement/chain/check/signature-refusals.ts';
 import { normalSignature } from '#settlement/chain/check/verify-signature.ts';
-import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { GasPolicy } from '#settlement/gas-budget.ts';
 import { deleteUnsent } from '#settlement/gas-spending-queries.ts';

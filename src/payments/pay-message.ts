@@ -1,9 +1,9 @@
 import { concat, keccak256, toHex } from 'viem';
+import type { FeeRates } from '#core/charges.ts';
 import { type Atoms, add } from '#core/money.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { authorizationMessage } from '#settlement/chain/check/authorization-message.ts';
-import type { FeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
 export function ratesOf({ acquirer, protocol, cashback }: PayTerms): FeeRates {

@@ -48,6 +48,11 @@ export interface Attempt extends Traced {
    * sum of the sale and the tip.
    */
   readonly tip: Atoms;
+  /**
+   * Once it is settled: the fees that its payer paid, less the cashback, in atoms. Releases without
+   * a total in the shop's currency stored none.
+   */
+  readonly fees?: string;
   /** The rule that required the payer's confirmation; `null` if none did. */
   readonly reasonCode: string | null;
 }

@@ -5,6 +5,14 @@ import { type Decline, paymentError } from '#payments/decline-codes.ts';
 import { type CancellationReason, inState, type PaymentIntent } from '#payments/intent-rows.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';
 
+/** The payment of a settled attempt. */
+interface Settled {
+  readonly paymentId: string;
+  readonly txHash: string;
+  /** See {@link Attempt}. A rebuilt intent has no price in the shop's currency, so it has none. */
+  readonly fees?: string;
+}
+
 /** Everything that can happen to an intent. Checks that need I/O were made before: see `pay.ts`. */
 export type IntentCommand =
   /** A tap or confirm has passed all checks. The settlement starts. */
@@ -20,29 +28,19 @@ export type IntentCommand =
    */
   | { readonly type: 'reject'; readonly decline?: Decline; readonly rule?: string }
   /** The settlement contract has settled the attempt in progress. */
-  | { readonly type: 'settled'; readonly paymentId: string; readonly txHash: string }
+  | ({ readonly type: 'settled' } & Settled)
   /**
    * The chain has settled an attempt that the service had declined. Money has moved, so the attempt
    * counts as paid.
    */
-  | {
-      readonly type: 'settled_after_decline';
-      readonly attempt: Attempt;
-      readonly paymentId: string;
-      readonly txHash: string;
-    }
+  | ({ readonly type: 'settled_after_decline'; readonly attempt: Attempt } & Settled)
   /** The chain reports that no money was moved. */
   | { readonly type: 'not_settled'; readonly decline: Decline; readonly rule?: string }
   | { readonly type: 'cancel' }
   /**
    * After a data loss: the contract has settled the intent, but the database has lost the details.
    */
-  | {
-      readonly type: 'rebuild';
-      readonly attempt: Attempt;
-      readonly paymentId: string;
-      readonly txHash: string;
-    }
+  | ({ readonly type: 'rebuild'; readonly attempt: Attempt } & Settled)
   /**
    * After a data loss: the intent was unpaid before it, and a later cancellation may have been
    * lost.
@@ -140,10 +138,13 @@ function startSettlement(intent: PaymentIntent, attempt: Attempt): Step {
 function succeed(
   intent: PaymentIntent,
   attempt: Attempt,
-  { paymentId, txHash }: { readonly paymentId: string; readonly txHash: string },
+  { paymentId, txHash, fees }: Settled,
 ): readonly Step[] {
-  const state = { status: 'succeeded', attempt, payment_id: paymentId, tx_hash: txHash } as const;
-  const paid = inState({ ...intent, last_payment_error: null }, state);
+  const settled = fees === undefined ? attempt : { ...attempt, fees };
+  const paid = inState(
+    { ...intent, last_payment_error: null },
+    { status: 'succeeded', attempt: settled, payment_id: paymentId, tx_hash: txHash },
+  );
   return [{ intent: paid, event: 'payment_intent.succeeded' }];
 }
 

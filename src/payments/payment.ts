@@ -1,5 +1,5 @@
 import { assertNever } from '#core/assert.ts';
-import { type Atoms, add } from '#core/money.ts';
+import { type Atoms, add, subtract } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { PaidQuote } from '#prices/quote-price.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
@@ -86,6 +86,11 @@ export function paymentStatus(payment: Pick<Payment, 'amount' | 'amount_refunded
 /** Returns the amount that the payer paid: the sale and the fees, before cashback. */
 export function totalCharged({ amount, fee_acquirer, fee_protocol }: Payment): Atoms {
   return add(amount, fee_acquirer, fee_protocol);
+}
+
+/** Returns the atoms that left the payer's wallet. */
+export function paidFor(payment: Payment): Atoms {
+  return subtract(totalCharged(payment), payment.fee_cashback);
 }
 
 export function methodOf(credential: PaymentMethod['credential']): PaymentMethod {

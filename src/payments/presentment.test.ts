@@ -57,7 +57,9 @@ describe('a price in the shop’s currency', () => {
     const { body } = await create(request);
     const quoted = { currency: 'eur', amount: 1_000, rate: EURO, quoted_at: quotedAt };
     const shown = { ...quoted, source: 'feed.test, other.test', expires_at: body.expires_at };
-    assert.deepEqual(body.presentment, shown);
+    // This process has asked no node for the fees.
+    const unknown = { ...shown, total: null, fees: null };
+    assert.deepEqual(body.presentment, unknown);
     assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
     clock.advance(30_000);
     await setRates({ eur: '2', usd: '1' });
@@ -68,10 +70,13 @@ describe('a price in the shop’s currency', () => {
     const payment = await payNow(store, String(body.id), tip);
     const read = await readIntent(store.ctx, store.merchant.tenant, payment.payment_intent_id);
     assert.ok(read?.status === 'succeeded');
-    assert.deepEqual(renderIntent(read).presentment, shown);
     assert.equal(payment.amount, 10_854_227n + 1_085_422n);
     const { presentment } = renderPayment(payment, store.pages);
-    assert.deepEqual(presentment, { ...shown, tip_amount: 100 });
+    // 10,854,227 + 1,085,422 atoms, and fees of 11,250.
+    assert.deepEqual(presentment, { ...shown, tip_amount: 100, total: 1_101, fees: 1 });
+    assert.deepEqual(renderIntent(read).presentment, presentment);
+    const event = await lastSnapshot(store, 'payment_intent.succeeded');
+    assert.deepEqual(event?.presentment, presentment);
     const told = await lastSnapshot(store, 'payment.succeeded');
     assert.deepEqual(told?.presentment, presentment);
   });

@@ -4,6 +4,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
+import { renderPaidPrice, renderPrice } from '#payments/paid-quote.ts';
 import {
   methodOf,
   type Payment,
@@ -13,7 +14,6 @@ import {
 } from '#payments/payment.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
 import { discountOf, renderLines } from '#prices/sale-lines.ts';
 
 type JsonObject = { [key: string]: Json };
@@ -64,7 +64,7 @@ function offlineOf({ offline = null }: PaymentIntent): Json {
 export function renderIntent(intent: PaymentIntent): JsonObject {
   const succeeded = intent.status === 'succeeded' ? intent : null;
   const canceled = intent.status === 'canceled' ? intent : null;
-  const { presentment, lines } = intent;
+  const { lines } = intent;
   const expiresAt = byAccountClock(intent, intent.expires_at).toISOString();
   const shown = {
     id: intent.id,
@@ -72,7 +72,7 @@ export function renderIntent(intent: PaymentIntent): JsonObject {
     livemode: intent.livemode,
     amount: toJsonAtoms(intent.amount),
     currency: 'usdc',
-    presentment: presentment === null ? null : renderQuote(presentment, expiresAt),
+    presentment: renderPrice(intent),
     line_items: renderLines(lines),
     discount: discountOf(lines),
     tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
@@ -104,7 +104,7 @@ export function renderIntent(intent: PaymentIntent): JsonObject {
 
 /** Renders the payment of behavior.md 6. */
 export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObject {
-  const { presentment, lines } = payment;
+  const { lines } = payment;
   const status = paymentStatus(payment);
   const shown = {
     id: payment.id,
@@ -112,7 +112,7 @@ export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObj
     livemode: payment.livemode,
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
-    presentment: presentment === null ? null : renderPaidQuote(presentment),
+    presentment: renderPaidPrice(payment),
     line_items: renderLines(lines),
     discount: discountOf(lines),
     tip: toJsonAtoms(payment.tip),

@@ -267,11 +267,55 @@ test('killing the process right after the tap still ends in one payment', async 
   assert.equal(amounts.filter((amount) => amount === BigInt(Number(created.amount))).length, 1);
   // The quote must be the one from before the crash, wherever it is read.
   const { presentment, line_items } = created;
-  assert.deepEqual([intent.presentment, intent.line_items], [presentment, line_items]);
   const paid = { ...(presentment as object), tip_amount: 0 };
+  assert.deepEqual([intent.presentment, intent.line_items], [paid, line_items]);
   assert.deepEqual([payment?.presentment, payment?.line_items], [paid, line_items]);
   assert.deepEqual((await createInEuro('create-before-the-crash')).body, created);
 });
+
+/** Prices at the sandbox's made-up rates, and what their customers pay, in minor units. */
+const TOTALS = [
+  { currency: 'eur', amount: 1_976, percent: 0, total: 1_985, fees: 9, paid: 21_544_468 },
+  { currency: 'kwd', amount: 4_250, percent: 0, total: 4_269, fees: 19, paid: 13_896_890 },
+  { currency: 'jpy', amount: 1_300, percent: 10, total: 1_436, fees: 6, paid: 9_428_518 },
+] as const;
+
+test('an open intent shows the total and fees that its payment has', async () => {
+  const device = await terminal.get('/terminal');
+  assert.deepEqual(device.body.fee_rates, { acquirer: 30, protocol: 20, cashback: 5 });
+  for (const { currency, amount, percent, total, fees, paid } of TOTALS) {
+    const { body: intent } = await terminal.post('/payment_intents', {
+      presentment: { currency, amount },
+      tipping: percent === 0 ? null : { percentages: [percent] },
+    });
+    const tip = Math.round((Number(intent.amount) * percent) / 100);
+    const tipping = percent === 0 ? {} : { tip_amount: tip };
+    const query = percent === 0 ? '' : `?tip_amount=${tip}`;
+    const token = String(intent.payment_url).split('/').at(-1);
+    const link = await fetch(`${network.sandbox.web_url}/api/pay/v1/${token}${query}`);
+    const { presentment: expected } = (await link.json()) as { presentment: object };
+    if (percent === 0) {
+      assert.deepEqual(intent.presentment, { ...omitTip(expected), total, fees });
+    }
+    const credential = { type: 'nfc_id', value: network.sandbox.test.passes.ok };
+    const body = { credential, ...tipping };
+    const tapped = await terminal.post(`/payment_intents/${intent.id}/tap`, body);
+    const { body: payment } = await merchant.get(`/payments/${tapped.body.payment}`);
+    const tipAmount = (amount * percent) / 100;
+    assert.deepEqual(payment.presentment, { ...expected, tip_amount: tipAmount, total, fees });
+    assert.deepEqual(tapped.body.presentment, payment.presentment);
+    const { cashback } = payment.fees as { cashback: number };
+    assert.equal(Number(payment.total_charged) - cashback, paid);
+    for (const sum of [`presentment_amount=${total}`, `amount=${paid}`]) {
+      const found = await terminal.get(`/payments?order_id=${payment.order_id}&${sum}`);
+      assert.equal((found.body.data as unknown[]).length, 1, sum);
+    }
+  }
+});
+
+function omitTip({ tip_amount: _, ...price }: { readonly tip_amount?: number }): object {
+  return price;
+}
 
 test('a second start on the same folder says so and exits; the first continues', async () => {
   const { child, logs } = spawnMain({ dataDir: folder.path, env: ENV });

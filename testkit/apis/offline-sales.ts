@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { LocalAccount } from 'viem/accounts';
+import { chargesOf } from '#core/charges.ts';
 import type { Sql } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
-import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import type { Caller, Reply } from '#testkit/apis/api-client.ts';
 import type { PayGround } from '#testkit/apis/pay-ground.ts';

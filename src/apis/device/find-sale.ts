@@ -3,7 +3,8 @@ import { HOUR_MS } from '#core/durations.ts';
 import type { Tenant } from '#core/mode.ts';
 import { shownAs } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import type { Payment } from '#payments/payment.ts';
+import { renderPaidPrice } from '#payments/paid-quote.ts';
+import { type Payment, paidFor } from '#payments/payment.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { selectNumbered, selectSettled } from '#payments/receipt-queries.ts';
 import { findReceipt, findRefundReceipt } from '#payments/receipt-url.ts';
@@ -81,11 +82,13 @@ function isShownAs(atoms: bigint, typed: number): boolean {
   return atoms >= least && atoms <= most;
 }
 
-/** True if the payment, including the tip, has the amount in the query. */
+/** True if price and tip, or the total that the payer paid, are the amount in the query. */
 function costs(payment: Payment, { amount, presentment_amount: typed }: SaleQuery): boolean {
-  const { presentment } = payment;
-  if (amount !== undefined) return isShownAs(payment.amount, amount);
-  return presentment !== null && presentment.amount + presentment.tipAmount === typed;
+  if (amount !== undefined) {
+    return isShownAs(payment.amount, amount) || isShownAs(paidFor(payment), amount);
+  }
+  const price = renderPaidPrice(payment);
+  return price !== null && (price.total - price.fees === typed || price.total === typed);
 }
 
 /**

@@ -58,6 +58,7 @@ const {
   signs_receipts: _signs,
   shift: _shift,
   offline_terms: _terms,
+  fee_rates: _rates,
   ...shown
 } = DeviceSchema.properties;
 

@@ -13,7 +13,9 @@ import {
 import { answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
+import { networkOf } from '#core/mode.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { knownRates } from '#settlement/chain/fees/fee-rates.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
 import { terminalObject } from '#terminals/render.ts';
@@ -34,6 +36,7 @@ const responses = {
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
       shift: SHIFT_EXAMPLE,
+      fee_rates: { acquirer: 30, protocol: 20, cashback: 5 },
       offline_terms: null,
     },
   },
@@ -60,6 +63,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),
     shift: shift === null ? null : shiftView(shift),
+    fee_rates: knownRates(networkOf(row.livemode)),
   };
 }
 

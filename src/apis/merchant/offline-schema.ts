@@ -233,6 +233,12 @@ export const OfflineLimitsSchema = Type.Object(
 
 const Rate = Type.Integer({ minimum: 0, description: 'Basis points.' });
 
+/** Schema of the rates that the contract charges a payer on top of a sale. */
+export const FeeRatesSchema = Type.Object(
+  { acquirer: Rate, protocol: Rate, cashback: Rate },
+  { description: 'What the contract charges the payer now, each rounded down.' },
+);
+
 export const OfflineTermsSchema = Type.Object(
   {
     chain_id: Type.Integer({ description: 'The id of the chain.' }),
@@ -241,10 +247,7 @@ export const OfflineTermsSchema = Type.Object(
     usdc_version: Type.String({ description: 'The version in that domain.' }),
     settlement: Type.String({ description: 'The address of the settlement contract.' }),
     merchant_number: Type.Integer({ description: 'The merchant’s number on the contract.' }),
-    rates: Type.Object(
-      { acquirer: Rate, protocol: Rate, cashback: Rate },
-      { description: 'What the contract charges now.' },
-    ),
+    rates: FeeRatesSchema,
     rates_until: nullable({
       ...Timestamp,
       description:

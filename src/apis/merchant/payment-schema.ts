@@ -1,6 +1,10 @@
 import Type from 'typebox';
 import { Discount, LineItems } from '#apis/merchant/line-schema.ts';
-import { PaidPresentment, Presentment, priceFields } from '#apis/merchant/presentment-schema.ts';
+import {
+  IntentPresentment,
+  PaidPresentment,
+  priceFields,
+} from '#apis/merchant/presentment-schema.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {
   Amount,
@@ -111,7 +115,7 @@ export const PaymentIntentSchema = Type.Object(
     ...commonFields('payment_intent'),
     amount: Amount,
     currency: Currency,
-    presentment: Presentment,
+    presentment: IntentPresentment,
     line_items: LineItems,
     discount: Discount,
     tipping: nullable(Tipping),

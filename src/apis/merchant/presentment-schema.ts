@@ -69,23 +69,65 @@ const quoteFields = {
 
 const WHAT = 'The sum in the shop’s currency, and the rate that was locked for it';
 
+const TotalFields = {
+  total: Type.Integer({
+    minimum: 0,
+    description:
+      'What the customer pays, in minor units: the larger of price + tip and the USDC that leave ' +
+      'the wallet (`total_charged` − `fees.cashback`) ÷ `rate`, half a unit rounded up.',
+  }),
+  fees: Type.Integer({
+    minimum: 0,
+    description: 'The service fee, in minor units: `total` − `amount` − the tip.',
+  }),
+};
+
+/** What a pass would pay now; null while the process does not know the fees. */
+const ExpectedFields = {
+  total: nullable(TotalFields.total),
+  fees: nullable(TotalFields.fees),
+};
+
+const TipField = Type.Integer({
+  minimum: 0,
+  description: 'The tip by the same rate, in minor units on top of `amount`, or 0.',
+});
+
 /**
- * Schema of an intent's price in the shop's currency, or of the part of it that a refund returns.
- * It has no name, because in each of the many responses that contain it, a named schema would
+ * Schema of the part of a price in the shop's currency that a refund returns. It has no name, because in each of the many responses that contain it, a named schema would
  * become a union with null.
  */
 export const Presentment = nullable(
   Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),
 );
 
+/** Schema of an intent's price in the shop's currency. */
+export const IntentPresentment = nullable(
+  Type.Object(
+    { ...quoteFields, ...ExpectedFields, tip_amount: Type.Optional(TipField) },
+    {
+      description:
+        `${WHAT}. \`total\` and \`fees\` are what a pass would pay now, and \`null\` while the ` +
+        'service does not know the fees. Once the intent is paid, this is the payment’s object. ' +
+        '`null` for a sale in USDC.',
+    },
+  ),
+);
+
+/** Schema of the price with a tip, before and after the payment: see {@link ExpectedFields}. */
+export const TippedPresentment = nullable(
+  Type.Object(
+    { ...quoteFields, ...ExpectedFields, tip_amount: TipField },
+    { description: `${WHAT}, with the tip. \`null\` for a sale in USDC.` },
+  ),
+);
+
 export const PaidPresentment = nullable(
   Type.Object(
     {
       ...quoteFields,
-      tip_amount: Type.Integer({
-        minimum: 0,
-        description: 'The tip by the same rate, in minor units on top of `amount`, or 0.',
-      }),
+      ...TotalFields,
+      tip_amount: TipField,
     },
     { description: `${WHAT}, with the tip. \`null\` for a sale in USDC.` },
   ),

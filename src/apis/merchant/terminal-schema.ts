@@ -1,5 +1,9 @@
 import Type from 'typebox';
-import { OfflineLimitsSchema, OfflineTermsSchema } from '#apis/merchant/offline-schema.ts';
+import {
+  FeeRatesSchema,
+  OfflineLimitsSchema,
+  OfflineTermsSchema,
+} from '#apis/merchant/offline-schema.ts';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
 import {
@@ -123,6 +127,7 @@ export const DeviceSchema = Type.Object(
         'nothing offline.',
     }),
     offline_terms: nullable(OfflineTermsSchema),
+    fee_rates: nullable(FeeRatesSchema),
   },
   { title: 'Device', description: 'The requesting terminal, and its merchant.' },
 );

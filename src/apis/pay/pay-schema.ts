@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { OrderId, PaymentIntentSchema, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
-import { PaidPresentment } from '#apis/merchant/presentment-schema.ts';
+import { TippedPresentment } from '#apis/merchant/presentment-schema.ts';
 import {
   Amount,
   AtomsOut,
@@ -97,7 +97,7 @@ export const PayLinkSchema = Type.Object(
       { description: 'The merchant that is paid.' },
     ),
     amount: Amount,
-    presentment: PaidPresentment,
+    presentment: TippedPresentment,
     tip_amount: AtomsOut,
     tipping: nullable(Tipping),
     fees: Type.Object(

@@ -5,10 +5,11 @@ import { toJsonAtoms } from '#core/money.ts';
 import { defineRoute } from '#http/route.ts';
 import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
-import { methodOf, totalCharged } from '#payments/payment.ts';
+import { renderPaidPrice } from '#payments/paid-quote.ts';
+import { methodOf, paidFor, totalCharged } from '#payments/payment.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
-import { type PastQuote, renderPaidQuote, renderQuote } from '#prices/quote-price.ts';
+import { type PastQuote, renderQuote } from '#prices/quote-price.ts';
 import { discountOf, taxTable } from '#prices/sale-lines.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
@@ -63,12 +64,12 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
 
 /** Lines and taxes are in minor units of its currency, otherwise in atoms. */
 function renderSale({ payment }: Receipt) {
-  const { presentment, amount, tip, lines } = payment;
+  const { amount, tip, lines } = payment;
   return {
     sale: toJsonAtoms(amount - tip),
     tip: toJsonAtoms(tip),
     amount: toJsonAtoms(amount),
-    presentment: presentment === null ? null : renderPaidQuote(presentment),
+    presentment: renderPaidPrice(payment),
     line_items: lines?.lineItems ?? null,
     discount: discountOf(lines),
     taxes: lines === null ? [] : taxTable(lines),
@@ -89,7 +90,6 @@ function renderReceipt(
 ) {
   const { payment } = receipt;
   const { livemode } = payment;
-  const charged = totalCharged(payment);
   return {
     object: 'receipt',
     livemode,
@@ -105,8 +105,8 @@ function renderReceipt(
       protocol: toJsonAtoms(payment.fee_protocol),
       cashback: toJsonAtoms(payment.fee_cashback),
     },
-    total_charged: toJsonAtoms(charged),
-    paid: toJsonAtoms(charged - payment.fee_cashback),
+    total_charged: toJsonAtoms(totalCharged(payment)),
+    paid: toJsonAtoms(paidFor(payment)),
     amount_refunded: toJsonAtoms(payment.amount_refunded),
     refunds: receipt.refunds.map(renderRefundOn(receipt, receipts)),
     currency: 'usdc',

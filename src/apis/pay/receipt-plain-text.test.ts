@@ -141,6 +141,8 @@ const SOLD = [
 const QUOTE = {
   currency: 'eur',
   amount: 1050,
+  total: 1155,
+  fees: 5,
   tip_amount: 100,
   rate: '1.0854',
   quoted_at: '2026-10-01T11:59:58.000Z',

@@ -1,14 +1,14 @@
 import { getAddress } from 'viem';
 import { type Answer, answerWith } from '#core/answer.ts';
+import { chargesOf } from '#core/charges.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { renderPaid } from '#payments/paid-quote.ts';
+import { renderPaid, renderPrice } from '#payments/paid-quote.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
 import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/typed-data-json.ts';
 
@@ -32,7 +32,7 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
   const { intent, number, chain, merchant, closed } = link;
   const { amount, tipping } = intent;
   const sum = sumOf(link);
-  const { acquirer, protocol, cashback } = chargesOf(sum, ratesOf(terms));
+  const { acquirer, protocol, cashback, pulled } = chargesOf(sum, ratesOf(terms));
   const isAsked = from !== undefined && closed === null;
   return {
     object: 'pay_link',
@@ -43,7 +43,10 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
       number: merchant.merchantNumber === null ? null : numberOnContract(merchant.merchantNumber),
     },
     amount: toJsonAtoms(amount),
-    presentment: renderPaid(intent, link.tip ?? 0n),
+    presentment:
+      intent.status === 'succeeded'
+        ? renderPrice(intent)
+        : renderPaid(intent, link.tip ?? 0n, pulled),
     tip_amount: toJsonAtoms(link.tip ?? 0n),
     tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
     fees: {

@@ -5,16 +5,15 @@ import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { ConfirmationSchema, ConfirmationsQuery, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { networkOf, tenantOf } from '#core/mode.ts';
-import { toJsonAtoms } from '#core/money.ts';
+import { toJsonAtoms, ZERO } from '#core/money.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { awaitSettled } from '#payments/await-settlement.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
-import { renderPaid } from '#payments/paid-quote.ts';
+import { paidNow, renderPaid } from '#payments/paid-quote.ts';
 import type { Attempt } from '#payments/payment-attempt.ts';
 import { asOf } from '#payments/payment-intent.ts';
-import { chargeOf } from '#payments/tip-limits.ts';
 
 async function merchantNames(
   ctx: ApiContext,
@@ -35,7 +34,7 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   const { livemode, accountId } = tenantOf(intent);
   const pending = intent.status === 'requires_action' ? intent : null;
   const attempt = askedAttempt(intent);
-  const amount = attempt === null ? intent.amount : chargeOf({ amount: intent.amount, attempt });
+  const tip = attempt?.tip ?? ZERO;
   return {
     object: 'confirmation',
     livemode,
@@ -44,10 +43,10 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
     status: intent.status,
     account: accountId,
     merchant_name: merchantName,
-    amount: toJsonAtoms(amount),
+    amount: toJsonAtoms(intent.amount + tip),
     currency: 'usdc',
-    presentment: renderPaid(intent, attempt?.tip ?? 0n),
-    tip: attempt === null ? 0 : toJsonAtoms(attempt.tip),
+    presentment: renderPaid(intent, tip, paidNow(intent, tip)),
+    tip: toJsonAtoms(tip),
     order_id: intent.order_id,
     description: intent.description,
     reason_code: pending?.attempt.reasonCode ?? null,

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { PaymentSchema } from '#apis/merchant/payment-schema.ts';
-import { PaidPresentment } from '#apis/merchant/presentment-schema.ts';
+import { TippedPresentment } from '#apis/merchant/presentment-schema.ts';
 import { WaitParameter } from '#apis/merchant/terminal-schema.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {
@@ -427,7 +427,7 @@ export const ConfirmationSchema = Type.Object(
     merchant_name: textOut('The name of the merchant.'),
     amount: { ...Amount, description: 'The amount to pay, sale and tip: USDC atoms.' },
     currency: Currency,
-    presentment: PaidPresentment,
+    presentment: TippedPresentment,
     tip: AtomsOut,
     order_id: textOut('The merchant’s order id.'),
     description: nullable(

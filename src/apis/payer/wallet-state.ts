@@ -1,11 +1,12 @@
 import { type Refusal, refuse } from '#core/answer.ts';
+import type { FeeRates } from '#core/charges.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { approvalToSend, approvalToSign } from '#payers/approval-to-sign.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type FeeRates, readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import { readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import {
   type PayerAccount,
   readPayerAccount,

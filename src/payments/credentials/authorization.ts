@@ -1,8 +1,8 @@
 import { hashSecret } from '#core/bearer-secrets.ts';
+import type { FeeRates } from '#core/charges.ts';
 import { type ChipRow, lockChipsOf } from '#payers/chip-queries.ts';
 import type { PayerRow } from '#payers/payer-queries.ts';
 import type { CredentialKind } from '#payments/credentials/credential-kind.ts';
-import type { FeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 
 /** A wallet's verified signature for one payment. */

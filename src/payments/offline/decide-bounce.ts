@@ -1,4 +1,5 @@
 import type { Refusal } from '#core/answer.ts';
+import { chargesOf } from '#core/charges.ts';
 import { addSeconds } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
@@ -19,7 +20,6 @@ import {
   type AuthorizedPayment,
   checkAuthorization,
 } from '#settlement/chain/check/simulate-authorization.ts';
-import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import { isAuthorizationUsed } from '#settlement/chain/read/payer-balance.ts';
 import { isTokenStopped } from '#settlement/chain/read/token-paused.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';

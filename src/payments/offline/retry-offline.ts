@@ -1,5 +1,6 @@
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { chargesOf } from '#core/charges.ts';
 import { addMs } from '#core/clock.ts';
 import { tenantOf } from '#core/mode.ts';
 import { stampOrder } from '#db/commit-order.ts';
@@ -28,7 +29,6 @@ import { saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { chargesOf } from '#settlement/chain/fees/fee-rates.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 
 /** Sales per run. For each, the chain is queried and a transaction runs. */

@@ -1,3 +1,4 @@
+import type { FeeRates } from '#core/charges.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
@@ -6,7 +7,7 @@ import type {
   OfflineAuthorization,
   OfflineSale,
 } from '#settlement/chain/check/offline-authorization.ts';
-import { type FeeRates, readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import { readFeeRates } from '#settlement/chain/fees/fee-rates.ts';
 import { ratesUntilOf, readOperations } from '#settlement/chain/read/timelock-operations.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';
 import { contractOf } from '#settlement/contract-versions.ts';

@@ -1,4 +1,4 @@
-import { type Charges, chargesOf, type FeeRates } from '#settlement/chain/fees/fee-rates.ts';
+import { type Charges, chargesOf, type FeeRates } from '#core/charges.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { authorizationNonce, type PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';

@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeFunctionResult } from 'viem';
 import { present } from '#core/assert.ts';
+import { chargesOf, type FeeRates } from '#core/charges.ts';
 import { type Batcher, createBatcher } from '#db/batching.ts';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
-import {
-  chargesOf,
-  type FeeRates,
-  RATES_WORDS,
-  ratesCall,
-  readRates,
-} from '#settlement/chain/fees/fee-rates.ts';
+import { RATES_WORDS, ratesCall, readRates } from '#settlement/chain/fees/fee-rates.ts';
 import {
   PAYER_ACCOUNT_WORDS,
   type PayerAccount,

@@ -1,15 +1,9 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
+import { chargesOf, type FeeRates } from '#core/charges.ts';
 import type { CallAnswer, Chain } from '#settlement/chain/chain.ts';
 import type { CheckResult } from '#settlement/chain/check/check-payment.ts';
 import { type Deployment, simulateDeployed } from '#settlement/chain/check/verify-signature.ts';
-import type { FeeRates } from '#settlement/chain/fees/fee-rates.ts';
-import {
-  chargesOf,
-  RATES_WORDS,
-  ratesCall,
-  readRates,
-  sameRates,
-} from '#settlement/chain/fees/fee-rates.ts';
+import { RATES_WORDS, ratesCall, readRates, sameRates } from '#settlement/chain/fees/fee-rates.ts';
 import { decodeView, quantity } from '#settlement/chain/rpc/decode-call-answers.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { PaymentAuthorization } from '#settlement/chain-requests.ts';

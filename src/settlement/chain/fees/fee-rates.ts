@@ -1,17 +1,12 @@
 import { decodeFunctionResult, encodeFunctionData } from 'viem';
-import { atoms, basisPoints } from '#core/money.ts';
+import type { FeeRates } from '#core/charges.ts';
+import type { Network } from '#core/mode.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { decodeView } from '#settlement/chain/rpc/decode-call-answers.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
+import { contractsOf } from '#settlement/contract-versions.ts';
 import { settlementLensAbi } from '../../../../contracts/artifacts/SettlementLens.ts';
-
-/** The rates that the contract charges a payer on top of a sale, in basis points. */
-export interface FeeRates {
-  readonly acquirer: number;
-  readonly protocol: number;
-  readonly cashback: number;
-}
 
 /** The number of words of the contract's `Rates`. */
 export const RATES_WORDS = 3;
@@ -37,26 +32,26 @@ export async function readFeeRates(
   return decodeView(answer, readRates);
 }
 
-/** The parts of a sale's cost to its payer, in atoms. */
-export interface Charges {
-  readonly acquirer: bigint;
-  readonly protocol: bigint;
-  readonly cashback: bigint;
-  /** The amount that leaves the payer's wallet: sale and fees, minus the cashback. */
-  readonly pulled: bigint;
-}
-
-/** Computes a sale's charges. Each charge is rounded down separately, as in the contract. */
-export function chargesOf(amount: bigint, rates: FeeRates): Charges {
-  const share = (points: number) => basisPoints(atoms(amount), points);
-  const [acquirer, protocol, cashback] = [
-    share(rates.acquirer),
-    share(rates.protocol),
-    share(rates.cashback),
-  ];
-  return { acquirer, protocol, cashback, pulled: amount + acquirer + protocol - cashback };
-}
-
 export function sameRates(a: FeeRates, b: FeeRates): boolean {
   return a.acquirer === b.acquirer && a.protocol === b.protocol && a.cashback === b.cashback;
+}
+
+/** The fee rates of each network's contracts, as this process has read them last. */
+const KNOWN: Record<Network, readonly FeeRates[]> = { testnet: [], mainnet: [] };
+
+/** Reads the fee rates of all contracts of a network, for {@link knownRates}. */
+export async function learnRates(chain: Chain): Promise<void> {
+  const contracts = contractsOf(chain.config);
+  KNOWN[chain.config.network] = await Promise.all(
+    contracts.map(({ settlement }) => readFeeRates(chain, settlement)),
+  );
+}
+
+/**
+ * Returns a network's fee rates without asking a node; `null` while this process does not know
+ * them, or if its contracts charge different rates.
+ */
+export function knownRates(network: Network): FeeRates | null {
+  const [first, ...others] = KNOWN[network];
+  return first !== undefined && others.every((one) => sameRates(first, one)) ? first : null;
 }
