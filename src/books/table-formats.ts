@@ -11,8 +11,7 @@ import {
 } from '#books/round-entries.ts';
 import { dayIn, localTime } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK, csvCell, csvDecimal, csvHeader } from '#core/csv.ts';
-import { minorText } from '#core/currency-digits.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc, minorText } from '#core/sums.ts';
 
 /** Writes the formats with one line per entry: CSV and JSON Lines. */
 

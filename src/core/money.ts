@@ -1,5 +1,5 @@
 import { assert } from './assert.ts';
-import { decimalText } from './currency-digits.ts';
+import { CENT } from './sums.ts';
 
 /** USDC atoms (6 decimals): 2_500_000n is 2.50 USDC. Always an integer and never negative. */
 export type Atoms = bigint & { readonly __unit: 'atoms' };
@@ -44,41 +44,6 @@ export function toJsonAtoms(value: bigint): number {
   return Number(value);
 }
 
-/** USDC has six decimals. */
-const DECIMALS = 6;
-const ONE = 10n ** BigInt(DECIMALS);
-/** Atoms per cent, the smallest unit in headlines. */
-const CENT = ONE / 100n;
-
-/**
- * Formats exactly, as `2.50`, `1000.25` or `0.000001`: with two decimals, or more if they are not
- * zero.
- */
-export function exactUsdc(value: bigint): string {
-  const sign = value < 0n ? '-' : '';
-  const size = value < 0n ? -value : value;
-  const digits = (size % ONE).toString().padStart(DECIMALS, '0');
-  return `${sign}${size / ONE}.${digits.replace(/0+$/, '').padEnd(2, '0')}`;
-}
-
-/** Adds the digit grouping of a locale (a BCP 47 tag): `1000.25` becomes `1,000.25`. */
-function grouped(decimal: string, locale: string): string {
-  const digits = decimal.length - decimal.indexOf('.') - 1;
-  const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits };
-  return decimalText(decimal, locale, shape);
-}
-
-/**
- * Formats every digit, with grouping: `−1,000.25`. Three decimals become four (`2.005` is
- * `2.0050`), because three look like a group of thousands, and forms refuse such a number as
- * ambiguous.
- */
-export function readableUsdc(value: bigint, locale = 'en'): string {
-  const decimal = exactUsdc(value);
-  const isWhole = value >= ONE || value <= -ONE;
-  return grouped(isWhole && /\.\d{3}$/.test(decimal) ? `${decimal}0` : decimal, locale);
-}
-
 /**
  * Returns the smallest and the largest amount that a screen shows as this one. Screens round to
  * cents, so an amount of whole cents stands for every amount that rounds to it; any other amount
@@ -87,14 +52,4 @@ export function readableUsdc(value: bigint, locale = 'en'): string {
 export function shownAs(amount: bigint): { readonly least: bigint; readonly most: bigint } {
   if (amount % CENT !== 0n) return { least: amount, most: amount };
   return { least: amount - CENT / 2n, most: amount + CENT / 2n - 1n };
-}
-
-/**
- * Formats with two decimals for a headline; half a cent is rounded up. A positive amount below half
- * a cent is shown as `< 0.01` rather than 0.
- */
-export function headlineUsdc(value: bigint, locale = 'en'): string {
-  const cents = (value + CENT / 2n) / CENT;
-  if (cents === 0n && value > 0n) return `< ${grouped('0.01', locale)}`;
-  return grouped(`${cents / 100n}.${(cents % 100n).toString().padStart(2, '0')}`, locale);
 }

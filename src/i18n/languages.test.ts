@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import bidiFactory from 'bidi-js';
-import { priceText } from '#core/currency-digits.ts';
-import { readableUsdc } from '#core/money.ts';
+import { priceText, usdcText } from '#core/sums.ts';
+
 import { chooseLanguage, type LanguageWishes, localeOf, wishesOf } from '#i18n/languages.ts';
 
 const OFFERED = ['en', 'de', 'pt', 'ja'] as const;
@@ -72,7 +72,7 @@ test('a negative sum in Arabic has its minus on the left of its digits, in every
     const sums = [
       priceText(-123_450, { currency: 'eur', locale }),
       priceText(-123_450n, { currency: 'sar', locale }),
-      `${readableUsdc(-1_234_500_000n, locale)} USDC`,
+      usdcText(-1_234_500_000n, locale),
     ];
     for (const sum of sums) assert.match(looksOf(sum), /(^|\s)−1[.,]234[.,]50(\s|$)/, tag);
   }

@@ -1,6 +1,6 @@
-import { priceText } from '#core/currency-digits.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { readableUsdc } from '#core/money.ts';
+import { priceText, rateText, usdcText } from '#core/sums.ts';
+
 import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { messageOf } from '#i18n/catalog.ts';
 import { localeOf, type TextLanguage } from '#i18n/languages.ts';
@@ -25,10 +25,12 @@ export interface Writer {
   text(key: TextKey, values?: TextValues): string;
   /** Returns plain text with Unicode isolates around language-independent parts (see `named`). */
   isolated(key: TextKey, values?: TextValues): string;
-  /** `2.50 USDC`: every digit. */
+  /** `2.50 USDC`, rounded to cents. */
   usdc(atoms: bigint): string;
   /** Formats minor units of an ISO 4217 currency, such as `€2.50`. */
   money(minor: number, currency: string): string;
+  /** Formats a rate of USDC for one unit, such as `€1 = 1.0854 USDC`. */
+  rate(quoted: { readonly currency: string; readonly rate: string }): string;
   /** `13%` for 1300 basis points. */
   percent(basisPoints: number): string;
   /** Formats the shop's local time, such as `1 Oct 2026, 14:00 CEST`. */
@@ -90,7 +92,8 @@ export function writerFor(language: TextLanguage): Writer {
     language,
     locale,
     isolated: write,
-    usdc: (atoms) => `${readableUsdc(atoms, locale)} USDC`,
+    usdc: (atoms) => usdcText(atoms, locale),
+    rate: (quoted) => rateText(quoted, locale),
     money: (minor, currency) => priceText(minor, { currency, locale }),
     percent: (basisPoints) => {
       const shape = { style: 'percent', maximumFractionDigits: 2 } as const;

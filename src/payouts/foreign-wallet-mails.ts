@@ -1,5 +1,6 @@
 import { networkOf } from '#core/mode.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc } from '#core/sums.ts';
+
 import type { Tx } from '#db/database.ts';
 import { mailAboutFoundWallet } from '#payouts/wallet-mail.ts';
 import { mailOwners } from '#people/owner-mail.ts';

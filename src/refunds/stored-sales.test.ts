@@ -21,7 +21,8 @@ import { TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 
 /**
  * The file has a line per row of an earlier release: the row, the object that the release rendered
- * from it, and what each command did to it: events, stored columns, and the payload of a job.
+ * from it, and what each command did to it: events, stored columns, and the payload of a job. In
+ * `presentment`, the fields of this release are added.
  */
 const LINES = readFileSync(new URL('stored-sales.jsonl', import.meta.url), 'utf8');
 

@@ -5,7 +5,8 @@ import { after, before, describe, it } from 'node:test';
 import { createPublicClient, encodeFunctionData, http } from 'viem';
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc } from '#core/sums.ts';
+
 import { silentLog } from '#observability/log.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';

@@ -2,7 +2,8 @@ import { type Loop, startLoop } from '#core/background-loop.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Network } from '#core/mode.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc } from '#core/sums.ts';
+
 import type { Sql, Tx } from '#db/database.ts';
 import { type DatabaseWatch, walPosition } from '#db/detect-replaced-database.ts';
 import { describeError } from '#observability/log.ts';

@@ -3,7 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc } from '#core/sums.ts';
+
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { openPairGround, type PairGround, ROUNDS, type StolenKey } from './drill/pair-ground.ts';
 

@@ -1,7 +1,7 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { roundAtoms } from '../ui/format-usdc.ts';
+import { formatAtoms } from '../ui/format-usdc.ts';
 import { writeSum } from '../ui/typed-sum.ts';
 import { refundFields } from './refund-request-fields.ts';
 import { type RefundSum, readRefund, refundLeft, usdcLeft } from './refund-sum.ts';
@@ -12,7 +12,7 @@ const units = ({ part }: RefundSum) => part?.units ?? null;
 
 test('typing the remainder as displayed, rounded either way, means all of it', () => {
   for (const left of [2_005_001n, 2_004_999n, 2_000_000n, 2_014_999n]) {
-    const read = readRefund(roundAtoms(left), { ...inUsdc(left), wrote: 1n });
+    const read = readRefund(formatAtoms(left), { ...inUsdc(left), wrote: 1n });
     assert.deepEqual([units(read), read.crumb], [left, null]);
   }
 });

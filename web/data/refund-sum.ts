@@ -1,5 +1,5 @@
+import { nearestCent } from '#core/sums.ts';
 import { formatMoney, sumRules } from '../ui/format-price.ts';
-import { nearestCent } from '../ui/format-usdc.ts';
 import { type PaidQuoted, paidPrice, sharePrice } from '../ui/quoted-price.ts';
 import { t } from '../ui/text/t.ts';
 import { readSum, type TypedSum } from '../ui/typed-sum.ts';

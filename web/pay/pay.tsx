@@ -62,7 +62,7 @@ function Part(props: {
     <div className={props.total === true ? 'pay-total' : undefined}>
       <dt>{props.name}</dt>
       <dd>
-        <Amount exact atoms={props.atoms} price={props.price ?? null} />
+        <Amount atoms={props.atoms} price={props.price ?? null} />
       </dd>
     </div>
   );

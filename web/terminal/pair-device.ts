@@ -25,6 +25,7 @@ export type ShownDevice = Omit<
   | 'signs_receipts'
   | 'shift'
   | 'offline_terms'
+  | 'fee_rates'
 >;
 
 /** The terminal that a link, code or key would pair this device with. */

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
+import { nearestCent } from '#core/sums.ts';
 import type { Price } from './format-price.ts';
-import { formatAtoms, roundAtoms } from './format-usdc.ts';
+import { exactUsdcText, formatAtoms } from './format-usdc.ts';
 import { firstPartOf } from './lazy-part.ts';
 import { t } from './text/t.ts';
 
@@ -12,8 +13,6 @@ export interface AmountProps {
   readonly price?: Price | null;
   /** False if a heading, such as a column's, already names the unit. */
   readonly unit?: boolean;
-  /** True to show all digits, for amounts that are added up. */
-  readonly exact?: boolean;
   /** True inside a link, where the amount must not be a button. */
   readonly still?: boolean;
 }
@@ -34,34 +33,29 @@ export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
   );
 }
 
-function UsdcAmount({
-  atoms,
-  unit = true,
-  exact = false,
-  still = false,
-}: Omit<AmountProps, 'price'>): ReactNode {
+function UsdcAmount({ atoms, unit = true, still = false }: Omit<AmountProps, 'price'>): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
-  const digits = formatAtoms(atoms);
-  const shown = exact ? digits : roundAtoms(atoms);
+  const shown = formatAtoms(atoms);
+  const exact = t('ui.exactly', { sum: exactUsdcText(atoms) });
   const drawn = (
     <>
       {shown}
       {unit ? <span className="amount-unit">{' USDC'}</span> : null}
     </>
   );
-  if (shown === digits || still) return <span className="amount">{drawn}</span>;
+  if (nearestCent(atoms) === atoms || still) return <span className="amount">{drawn}</span>;
   return (
     <span className="amount">
       <button
         type="button"
         className="amount-rounded"
-        title={t('ui.exactly', { sum: digits })}
+        title={exact}
         aria-expanded={isOpen}
         onClick={() => setIsOpen(!isOpen)}
       >
         {drawn}
       </button>
-      {isOpen ? <span className="amount-exact">{t('ui.exactly', { sum: digits })}</span> : null}
+      {isOpen ? <span className="amount-exact">{exact}</span> : null}
     </span>
   );
 }

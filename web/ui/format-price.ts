@@ -1,5 +1,6 @@
-import { digitsOf, priceText } from '#core/currency-digits.ts';
-import { formatUsdc } from './format-usdc.ts';
+import { digitsOf } from '#core/currency-digits.ts';
+import { priceText } from '#core/sums.ts';
+import { typedUsdc } from './format-usdc.ts';
 import { textLocale } from './text/t.ts';
 import type { SumRules } from './typed-sum.ts';
 
@@ -20,5 +21,5 @@ export function sumRules(currency: string | null): SumRules {
 
 /** Formats a typed amount: in minor units of a currency, or in atoms of USDC. */
 export function formatMoney(units: bigint, currency: string | null): string {
-  return currency === null ? formatUsdc(units) : formatPrice({ currency, units });
+  return currency === null ? typedUsdc(units) : formatPrice({ currency, units });
 }

@@ -2,7 +2,7 @@ import './outcome.css';
 import type { ReactNode } from 'react';
 import { Amount } from './amount.tsx';
 import type { Price } from './format-price.ts';
-import { roundAtoms } from './format-usdc.ts';
+import { formatAtoms } from './format-usdc.ts';
 
 /** Length of `9,999.99`, the longest amount that a small phone shows at full size. */
 const LONGEST = 8;
@@ -20,7 +20,7 @@ export interface SumProps {
 
 export function Sum({ atoms, price = null }: SumProps): ReactNode {
   return (
-    <p className={sumClass(price === null ? roundAtoms(atoms) : `€0.${price.units}`)}>
+    <p className={sumClass(price === null ? formatAtoms(atoms) : `€0.${price.units}`)}>
       <Amount atoms={atoms} price={price} />
     </p>
   );

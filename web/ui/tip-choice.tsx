@@ -4,7 +4,7 @@ import { Amount } from './amount.tsx';
 import { Button } from './button.tsx';
 import { Choice } from './choice.tsx';
 import { formatPrice, sumRules } from './format-price.ts';
-import { formatUsdc, roundUsdc } from './format-usdc.ts';
+import { formatUsdc } from './format-usdc.ts';
 import { priceOf, type Quoted } from './quoted-price.ts';
 import { SumField } from './sum-field.tsx';
 import { t } from './text/t.ts';
@@ -79,7 +79,7 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
 function offersOf(amount: bigint, percentages: readonly number[]): Offer[] {
   const parts = percentages.map((percentage) => {
     const atoms = tipOf(amount, percentage);
-    const sum = roundUsdc(atoms);
+    const sum = formatUsdc(atoms);
     const label = t('tip.percentage', { percent: String(percentage), sum });
     return { name: `${percentage} %`, label, atoms };
   });

@@ -1,7 +1,7 @@
 import type { Hex } from '../data/bytes.ts';
 import type { CreateTransferBody, PayerApi, Wallet } from '../data/payer-api.ts';
 import { refusalText } from '../data/refusal-text.ts';
-import { formatUsdc } from '../ui/format-usdc.ts';
+import { typedUsdc } from '../ui/format-usdc.ts';
 import { t } from '../ui/text/t.ts';
 import { type TypedSum, writeSum } from '../ui/typed-sum.ts';
 import type { ChainFacts } from './sign-permit-and-transfer.ts';
@@ -70,9 +70,7 @@ export function sendable(sum: TypedSum, wallet: Wallet): bigint | string {
   if (sum.is === 'empty') return t('wallet.problem.amount', { example: writeSum(20_000_000n) });
   const atoms = sum.units;
   const balance = BigInt(wallet.balance);
-  return atoms > balance
-    ? t('wallet.send.problem.too_little', { sum: formatUsdc(balance) })
-    : atoms;
+  return atoms > balance ? t('wallet.send.problem.too_little', { sum: typedUsdc(balance) }) : atoms;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Wallet } from '../data/payer-api.ts';
-import { roundAtoms } from '../ui/format-usdc.ts';
+import { formatAtoms } from '../ui/format-usdc.ts';
 import { t } from '../ui/text/t.ts';
 
 /** The state of this wallet's permission: ready to pay, or the missing step. */
@@ -40,5 +40,5 @@ const LARGE_DIGITS = 9;
 
 /** Returns the CSS class for an amount on a line of its own. */
 export function sumLength(atoms: bigint): 'sum-short' | 'sum-long' {
-  return roundAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
+  return formatAtoms(atoms).length > LARGE_DIGITS ? 'sum-long' : 'sum-short';
 }

@@ -1,7 +1,7 @@
 import type { ShownReceipt } from '#apis/pay/receipt-data-route.ts';
 import { fiscalLines, itemsOf, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-items.ts';
 import type { ReceiptLine, Slip } from '#apis/pay/receipt-slip.ts';
-import { headlineUsdc } from '#core/money.ts';
+
 import { named } from '#i18n/bidi-isolates.ts';
 import { type TextKey, type Writer, writerFor } from '#i18n/text.ts';
 
@@ -11,15 +11,20 @@ const METHODS: Readonly<Record<string, TextKey>> = {
   wallet: 'receipt.method.wallet',
 };
 
-/** Formats atoms as `6.78 USDC`. Rounds to cents, because people remember amounts that way. */
-export function headlineOf(atoms: number, { locale }: Writer): string {
-  return `${headlineUsdc(BigInt(atoms), locale)} USDC`;
+/**
+ * Returns the line below a total in the shop's currency: its value in USDC, and the rate. Undefined
+ * for a sale in USDC.
+ */
+export function usdcDetail(
+  atoms: number,
+  presentment: { readonly currency: string; readonly rate: string } | null,
+  { usdc, rate }: Writer,
+): { readonly also?: string } {
+  if (presentment === null) return {};
+  return { also: `${named(usdc(BigInt(atoms)))} · ${named(rate(presentment))}` };
 }
 
-function bothSums(name: string, { shown, usdc }: { shown: string | null; usdc: string }) {
-  return shown === null ? { name, value: usdc } : { name, value: shown, also: named(usdc) };
-}
-
+/** Returns a refund in the currency of its sale, and below it what it returned in USDC. */
 function refundLine(
   refund: ShownReceipt['refunds'][number],
   receipt: ShownReceipt,
@@ -27,44 +32,59 @@ function refundLine(
 ) {
   const { status, amount, presentment, created, receipt_number } = refund;
   const key = status === 'pending' ? 'receipt.refund_pending' : 'receipt.refunded';
-  const sum = presentment && writer.money(presentment.amount, presentment.currency);
-  const parts = [sum, receipt_number].flatMap((part) => (part === null ? [] : [named(part)]));
+  const usdc = writer.usdc(BigInt(amount));
+  const inShop = presentment && writer.money(presentment.amount, presentment.currency);
+  const parts = [inShop && usdc, receipt_number].flatMap((part) => (part ? [named(part)] : []));
   const also = [...parts, writer.time(created, receipt.time_zone)].join(', ');
-  return { name: writer.text(key), value: writer.usdc(BigInt(amount)), also };
+  return { name: writer.text(key), value: inShop ?? usdc, also };
 }
 
-/** Returns the lines that explain the amount that left the wallet, and the refunds. */
+/** Returns the sums of a sale, in minor units of its currency or in atoms. */
+function sumsOf({ sale, tip, paid, presentment }: ShownReceipt) {
+  if (presentment === null) {
+    const total = Math.max(sale + tip, paid);
+    return { price: sale, tip, fees: total - sale - tip, total };
+  }
+  const { amount, tip_amount, fees, total } = presentment;
+  return { price: amount, tip: tip_amount, fees, total };
+}
+
+/** Returns the sum of the refunds in the unit of the sale; `null` if not all have a price. */
+function refundedSum({ presentment, refunds, amount_refunded }: ShownReceipt): number | null {
+  if (presentment === null) return amount_refunded;
+  if (refunds.some((refund) => refund.presentment === null)) return null;
+  return refunds.reduce((sum, refund) => sum + (refund.presentment?.amount ?? 0), 0);
+}
+
+/** Returns the lines that explain what the payer paid, and the refunds. */
 function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
-  const { sale, tip, fees, paid, refunds, amount_refunded, presentment } = receipt;
-  const { text, usdc } = writer;
-  const network = fees.acquirer + fees.protocol;
-  const sum = presentment === null ? () => null : sumWriter(receipt, writer);
-  const line = (key: TextKey, atoms: number) => ({
-    name: text(key),
-    value: usdc(BigInt(atoms)),
-  });
-  const both = (key: TextKey, atoms: number, minor: number) =>
-    bothSums(text(key), { shown: sum(minor), usdc: usdc(BigInt(atoms)) });
-  const lines: ReceiptLine[] = [both('receipt.sale', sale, presentment?.amount ?? 0)];
-  if (tip > 0) lines.push(both('receipt.tip', tip, presentment?.tip_amount ?? 0));
-  if (network > 0) lines.push(line('receipt.network_fees', network));
-  if (fees.cashback > 0) lines.push(line('receipt.cashback', -fees.cashback));
-  lines.push({ ...line('receipt.paid', paid), isTotal: true });
+  const { paid, refunds, amount_refunded, presentment } = receipt;
+  const { price, tip, fees, total } = sumsOf(receipt);
+  const sum = sumWriter(receipt, writer);
+  const line = (key: TextKey, value: string) => ({ name: writer.text(key), value });
+  const lines: ReceiptLine[] = [line('receipt.sale', sum(price))];
+  if (tip > 0) lines.push(line('receipt.tip', sum(tip)));
+  if (fees > 0) lines.push(line('receipt.service_fee', sum(fees)));
+  const detail = usdcDetail(paid, presentment, writer);
+  lines.push({ ...line('receipt.total', sum(total)), ...detail, isTotal: true });
   for (const refund of refunds) lines.push(refundLine(refund, receipt, writer));
-  if (refunds.length > 1) lines.push(line('receipt.refunded_total', amount_refunded));
+  if (refunds.length > 1) {
+    const back = refundedSum(receipt);
+    const value = back === null ? writer.usdc(BigInt(amount_refunded)) : sum(back);
+    lines.push(line('receipt.refunded_total', value));
+  }
   return lines;
 }
 
-/** Returns the exchange rate that was fixed for the sale, as in `1 EUR = 1.0854 USDC`. */
+/** Returns the exchange rate that was fixed for the sale, as in `€1 = 1.0854 USDC`. */
 function rateLines(
   { presentment, time_zone }: ShownReceipt,
-  { text, time }: Writer,
+  { text, time, rate }: Writer,
 ): ReceiptLine[] {
   if (presentment === null) return [];
-  const { currency, rate, quoted_at, source } = presentment;
-  const value = `1 ${currency.toUpperCase()} = ${rate} USDC`;
+  const { quoted_at, source } = presentment;
   const also = `${time(quoted_at, time_zone)}, ${named(source)}`;
-  return [{ name: text('receipt.rate'), value, also }];
+  return [{ name: text('receipt.rate'), value: rate(presentment), also }];
 }
 
 function factLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
@@ -141,15 +161,7 @@ function stateOf({ sale, tip, refunds }: ShownReceipt, { text }: Writer): Slip['
   return text(back >= sale + tip ? 'receipt.state.refunded' : 'receipt.state.partly_refunded');
 }
 
-/** Returns sale and tip together in the shop's currency; `null` for a sale in USDC. */
-function shopSum({ presentment }: ShownReceipt, { money }: Writer): string | null {
-  if (presentment === null) return null;
-  return money(presentment.amount + presentment.tip_amount, presentment.currency);
-}
-
 export function slipOf(receipt: ShownReceipt, writer = writerFor('en')): Slip {
-  const inShop = shopSum(receipt, writer);
-  const inUsdc = headlineOf(receipt.paid, writer);
   return {
     writer,
     kind: writer.text('receipt.kind.receipt'),
@@ -157,8 +169,7 @@ export function slipOf(receipt: ShownReceipt, writer = writerFor('en')): Slip {
     seller: sellerOf(receipt.merchant, writer),
     livemode: receipt.livemode,
     state: stateOf(receipt, writer),
-    headline: inShop ?? inUsdc,
-    headlineAlso: inShop === null ? null : inUsdc,
+    headline: sumWriter(receipt, writer)(sumsOf(receipt).total),
     fiscal: fiscalLines(receipt.fiscal, writer),
     items: itemsOf(receipt, writer),
     taxes: taxesOf(receipt, writer),

@@ -19,13 +19,20 @@ function given(value: string, isCode: boolean | undefined): string {
 function row(line: ReceiptLine): string {
   const { name, value, also, isNamed, isTotal, isCode, isWords, href } = line;
   const title = isNamed === true ? given(name, false) : escapeHtml(name);
-  const below = also === undefined ? '' : `<span class="at">${isolatedHtml(also)}</span>`;
+  const below = also === undefined ? '' : belowOf(isolatedHtml(also), isTotal);
   const text = isWords === true ? `<span>${isolatedHtml(value)}</span>` : given(value, isCode);
   const shown = href == null ? text : `<a href="${escapeHtml(href)}" rel="noreferrer">${text}</a>`;
   return (
     `<div class="row${isTotal === true ? ' total' : ''}"><dt>${title}</dt>` +
     `<dd dir="auto">${shown}${below}</dd></div>`
   );
+}
+
+/** Renders the text below a value. Below a total it is folded: few readers want the sum in USDC. */
+function belowOf(also: string, isFolded: boolean | undefined): string {
+  if (isFolded !== true) return `<span class="at">${also}</span>`;
+  const summary = `<summary ${AS_IT_IS}>USDC</summary>`;
+  return `<details class="at">${summary}${also}</details>`;
 }
 
 /** Renders a list of lines; empty if there are no lines. */
@@ -79,7 +86,6 @@ export function receiptPage(
 <h1 dir="auto" class="branded" ${AS_IT_IS}>${name}</h1>
 ${slip.seller.map((line) => `<p class="soft" dir="auto">${isolatedHtml(line)}</p>`).join('\n')}
 <p class="sum"><bdi ${AS_IT_IS}>${escapeHtml(slip.headline)}</bdi></p>
-${slip.headlineAlso === null ? '' : `<p class="also">${given(slip.headlineAlso, false)}</p>`}
 ${slip.state === null ? '' : `<p class="state">${escapeHtml(slip.state)}</p>`}
 ${slip.livemode ? '' : `<p class="test">${html('receipt.test_mode')}</p>`}
 ${list('items', slip.items)}

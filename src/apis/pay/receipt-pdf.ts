@@ -33,7 +33,7 @@ function textsOf(slip: Slip): string[] {
   const lines = [slip.items, slip.amounts, slip.taxes, slip.facts, slip.fiscal, slip.chain].flat();
   return [
     ...[slip.kind, slip.merchantName, ...slip.seller, slip.state ?? '', slip.headline],
-    ...[slip.headlineAlso ?? '', slip.livemode ? '' : slip.writer.text('receipt.test_mode')],
+    slip.livemode ? '' : slip.writer.text('receipt.test_mode'),
     ...lines.flatMap(({ name, value, also = '' }) => [name, value, also]),
   ];
 }
@@ -278,7 +278,6 @@ function draw(sheet: Sheet, slip: Slip, url: string): void {
   for (const line of slip.seller) sheet.centered(line, 'small', SOFT);
   sheet.centered(slip.kind, 'body', SOFT);
   sheet.centeredGiven(slip.headline, 'headline');
-  if (slip.headlineAlso !== null) sheet.centeredGiven(slip.headlineAlso, 'body', SOFT);
   if (slip.state !== null) sheet.centered(slip.state, 'body');
   if (!slip.livemode) sheet.centered(slip.writer.text('receipt.test_mode'), 'small', SOFT);
   for (const lines of [slip.items, slip.amounts, slip.taxes, slip.facts, slip.fiscal, slip.chain]) {

@@ -7,7 +7,7 @@ import { receiptPage } from '#apis/pay/receipt-html.ts';
 import { hasPdf, receiptPdf } from '#apis/pay/receipt-pdf.ts';
 import { noReceiptText, receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { RECEIPT_EXAMPLE } from '#apis/pay/receipt-schema.ts';
-import { exactUsdc, headlineUsdc, readableUsdc } from '#core/money.ts';
+
 import { LANGUAGES, PSEUDO_LANGUAGE } from '#i18n/languages.ts';
 import { writerFor } from '#i18n/text.ts';
 import { taxTable } from '#prices/sale-lines.ts';
@@ -17,17 +17,6 @@ import { ticketBytes } from '../../../reader/src/printing/escpos.ts';
 
 const URL = 'https://pay.example.com/receipts/0000003Fc2kHq8vXo1TzYd';
 const receipt = RECEIPT_EXAMPLE as unknown as ShownReceipt;
-
-test('headlines have two decimals, and a small payment is never shown as 0.00', () => {
-  const shown = [6_780_375n, 5_000n, 4_999n, 1n, 0n, 999_995_000n, 1_234_567_000_000n].map(
-    (value) => headlineUsdc(value),
-  );
-  assert.deepEqual(shown, ['6.78', '0.01', '< 0.01', '< 0.01', '0.00', '1,000.00', '1,234,567.00']);
-  const exact = [6_780_375n, 2_500_000n, -1_375n, 1n].map(exactUsdc);
-  assert.deepEqual(exact, ['6.780375', '2.50', '-0.001375', '0.000001']);
-  const readable = [-1_375n, 1_000_250_000n].map((value) => readableUsdc(value));
-  assert.deepEqual(readable, ['−0.001375', '1,000.25']);
-});
 
 /** Words, and the number of cells that they take, counted by hand. */
 const WORDS: readonly (readonly [text: string, cells: number])[] = [
@@ -162,15 +151,14 @@ test('a receipt names the shop, its lines, their taxes, and both sums', () => {
   for (const line of [
     /^ +Porta Azul, Lda\.\n +Rua da Rosa 14, 1200-386 Lisboa\n +Chiado\n/m,
     /^ +Chiado\n +Rua Garrett 2, 1200-203 Lisboa\n +Tax number PT500123456\n/m,
-    /^ +€11\.50\n +2\.76 USDC$/m,
+    /^ +€11\.55$/m,
     /^Flat white +€5\.00\n +2 × €2\.50, 13% tax included\nDiscount +−€0\.50$/m,
     /^コーヒー豆 +€7\.00\n +0\.35 × €20\.00, plus 0% tax$/m,
     /^Discount on all items +−€1\.00$/m,
-    /^Sale +€10\.50\n +2\.50 USDC$/m,
-    /^Tip +€1\.00\n +0\.25 USDC$/m,
+    /^Sale +€10\.50\nTip +€1\.00\nService fee +€0\.05\n-+\nTotal +€11\.55\n +2\.76 USDC · €1 = 1\.0854 USDC$/m,
     /^Tax 0% +€0\.00\n +Net €6\.39, with tax €6\.39$/m,
     /^Tax 13% +€0\.47\n +Net €3\.64, with tax €4\.11$/m,
-    /^Exchange rate +1 EUR = 1\.0854 USDC$/m,
+    /^Exchange rate +€1 = 1\.0854 USDC$/m,
   ]) {
     assert.match(text, line);
   }
@@ -191,7 +179,7 @@ test('each form writes sums with the decimals of the currency', () => {
     slipOf({ ...CAFE, presentment: { ...QUOTE, currency } }, writerFor(language)).headline;
   assert.deepEqual(
     [shown('jpy', 'ja'), shown('kwd', 'en'), shown('eur', 'de'), shown('huf', 'en')],
-    ['￥1,150', 'KWD\u00a01.150', '11,50\u00a0€', 'HUF\u00a011.50'],
+    ['￥1,155', 'KWD\u00a01.155', '11,55\u00a0€', 'HUF\u00a011.55'],
   );
 });
 
@@ -261,7 +249,10 @@ test('a name cannot command a printer, reverse a line, or inject markup', () => 
 test('the parts of a receipt add up to the amount that left the wallet', () => {
   const { sale, tip, fees, paid } = receipt;
   assert.equal(sale + tip + fees.acquirer + fees.protocol - fees.cashback, paid);
-  assert.match(receiptText(slipOf(receipt), URL, 48), /Paid {31}2\.762375 USDC\n/);
+  assert.match(
+    receiptText(slipOf(receipt), URL, 48),
+    /Service fee {28}0\.01 USDC\n-+\nTotal {34}2\.76 USDC\n/,
+  );
 });
 
 test('a PDF has the receipt in Latin, Japanese, Cyrillic and Arabic letters', async () => {

@@ -124,7 +124,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
     lines.length === 0 ? [] : [rule, ...all(lines)];
   const lines = [
     ...[slip.merchantName, ...slip.seller, slip.kind].flatMap((line) => centered(line, width)),
-    ...[slip.headline, slip.headlineAlso ?? ''].flatMap((line) => centered(line, width)),
+    ...centered(slip.headline, width),
     ...(slip.state === null ? [] : centered(slip.state, width)),
     ...(slip.livemode ? [] : wrapped(slip.writer.text('receipt.test_mode'), width)),
     ...block(slip.items),

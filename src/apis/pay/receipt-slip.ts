@@ -31,10 +31,8 @@ export interface Slip {
   readonly livemode: boolean;
   /** The refunded state as text; `null` if nothing was refunded. */
   readonly state: string | null;
-  /** `6.78 USDC`, or the sum in the shop's currency. */
+  /** The total, in the currency of the sale. */
   readonly headline: string;
-  /** The sum in USDC, if the headline is in the shop's currency; otherwise `null`. */
-  readonly headlineAlso: string | null;
   readonly items: readonly ReceiptLine[];
   readonly taxes: readonly ReceiptLine[];
   /** The fiscal signer's text and signature, or a note that it has not signed yet. */

@@ -1,10 +1,9 @@
-import { headlineOf } from '#apis/pay/receipt-contents.ts';
+import { usdcDetail } from '#apis/pay/receipt-contents.ts';
 import { renderPast, shortened } from '#apis/pay/receipt-data-route.ts';
-import { fiscalLines, sellerOf, taxesOf } from '#apis/pay/receipt-items.ts';
+import { fiscalLines, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-items.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
-import { named } from '#i18n/bidi-isolates.ts';
 import type { TextKey, Writer } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
@@ -44,14 +43,10 @@ function renderRefundReceipt(
 }
 
 function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): Slip {
-  const { text, usdc, money, time } = writer;
-  const { presentment } = shown;
-  const inShop = presentment && money(presentment.amount, presentment.currency);
-  const inUsdc = headlineOf(shown.amount, writer);
-  const refunded = {
-    name: text('receipt.refunded'),
-    value: usdc(BigInt(shown.amount)),
-  };
+  const { text, time } = writer;
+  const { amount, presentment } = shown;
+  const total = sumWriter(shown, writer)(presentment?.amount ?? amount);
+  const detail = usdcDetail(amount, presentment, writer);
   const { receipt_number, payment, order_id, reason, payer, refunded_at, time_zone } = shown;
   const line = (key: TextKey, value: string | null) =>
     value === null ? [] : [{ name: text(key), value }];
@@ -63,18 +58,11 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
     seller: sellerOf(shown.merchant, writer),
     livemode: shown.livemode,
     state: null,
-    headline: inShop ?? inUsdc,
-    headlineAlso: inShop === null ? null : inUsdc,
+    headline: total,
     fiscal: fiscalLines(shown.fiscal, writer),
     items: [],
     taxes: taxesOf(shown, writer),
-    amounts: [
-      {
-        ...refunded,
-        ...(inShop === null ? {} : { also: named(inShop) }),
-        isTotal: true,
-      },
-    ],
+    amounts: [{ name: text('receipt.refunded'), value: total, ...detail, isTotal: true }],
     facts: [
       ...line('receipt.number', receipt_number),
       { name: text('receipt.refunded_at'), value: at, isWords: true },

@@ -2,7 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { dataOf, type FinishedPage, fillPage, fromPage } from '#apis/pay/fill-built-page.ts';
 import { createSolvencyReader, type NetworkSolvency, type Solvency } from '#apis/pay/solvency.ts';
 import { escapeHtml } from '#core/escape-html.ts';
-import { readableUsdc } from '#core/money.ts';
+import { usdcText } from '#core/sums.ts';
+
 import type { PageFor } from '#i18n/languages.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 
@@ -11,7 +12,7 @@ const REPORTED = 'Reported by this server. Your browser has not checked it again
 const NOT_REPORTED = 'The chain did not answer this server just now.';
 
 function sum(id: string, name: string, atoms: number | null): string {
-  const sum = atoms === null ? '?' : `${readableUsdc(BigInt(atoms))} USDC`;
+  const sum = atoms === null ? '?' : `${usdcText(BigInt(atoms), 'en')}`;
   return `<div class="row"><dt>${name}</dt><dd data-sum="${id}" translate="no">${sum}</dd></div>`;
 }
 

@@ -80,7 +80,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
 }
 
 function atoms(value: number, price: Price | null = null): ReactNode {
-  return <Amount exact atoms={BigInt(value)} price={price} />;
+  return <Amount atoms={BigInt(value)} price={price} />;
 }
 
 function Sums({ payment }: { readonly payment: Payment }): ReactNode {
@@ -96,7 +96,7 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
           {tip === 0 ? null : atoms(tip, paidTip(presentment))}
         </Fact>
         <Fact name={t('dashboard.payment.customer_paid.name')}>
-          <Amount exact atoms={leftWallet(payment)} />
+          <Amount atoms={leftWallet(payment)} />
         </Fact>
         <Fact name={t('dashboard.payment.acquirer_fee.name')}>{atoms(fees.acquirer)}</Fact>
         <Fact name={t('dashboard.payment.protocol_fee.name')}>{atoms(fees.protocol)}</Fact>

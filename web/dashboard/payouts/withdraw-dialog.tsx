@@ -4,7 +4,7 @@ import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatAtoms, formatUsdc } from '../../ui/format-usdc.ts';
+import { typedUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -29,7 +29,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
     if (!isValid) {
       return sending.refuse(
         'amount',
-        t('dashboard.withdraw_dialog.amount_invalid', { most: formatAtoms(most) }),
+        t('dashboard.withdraw_dialog.amount_invalid', { most: writeSum(most) }),
       );
     }
     const body = { amount: Number(atoms) };
@@ -48,7 +48,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
       onSend={withdraw}
       send={
         isValid
-          ? t('dashboard.withdraw_dialog.button', { sum: formatUsdc(atoms) })
+          ? t('dashboard.withdraw_dialog.button', { sum: typedUsdc(atoms) })
           : t('dashboard.button.withdraw')
       }
     >
@@ -64,7 +64,7 @@ export function WithdrawDialog({ available, wallet, onClose }: WithdrawDialogPro
         sum={sum}
         readOnly={sending.busy || sending.isUnknown}
         onText={setTyped}
-        hint={t('dashboard.withdraw_dialog.amount_hint', { most: formatAtoms(most) })}
+        hint={t('dashboard.withdraw_dialog.amount_hint', { most: writeSum(most) })}
         error={sending.problemAt('amount')}
       />
     </FormDialog>
@@ -83,7 +83,7 @@ function Made({ amount, onClose }: MadeProps): ReactNode {
         <strong>{t('dashboard.withdraw_dialog.done')}</strong>
         <p>
           {t('dashboard.withdraw_dialog.done_text', {
-            sum: formatUsdc(BigInt(amount)),
+            sum: typedUsdc(BigInt(amount)),
           })}
         </p>
       </Notice>

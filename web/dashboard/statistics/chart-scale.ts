@@ -1,4 +1,4 @@
-import { decimalText } from '#core/currency-digits.ts';
+import { localDecimal } from '#core/sums.ts';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { textLocale } from '../../ui/text/t.ts';
 
@@ -53,5 +53,5 @@ export function changeWords(now: number, before: number): string | null {
   const digits = Math.abs(percent) < 10 ? 1 : 0;
   const size = Number(percent.toFixed(digits));
   if (size === 0) return percentText(`±${formatNumber(0)}`);
-  return percentText(decimalText(String(size), textLocale(), { signDisplay: 'always' }));
+  return percentText(localDecimal(String(size), textLocale(), { signDisplay: 'always' }));
 }

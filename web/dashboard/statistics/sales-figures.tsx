@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { roundAtoms } from '../../ui/format-usdc.ts';
+import { formatUsdc } from '../../ui/format-usdc.ts';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -105,7 +105,7 @@ function changeNote(now: bigint | number, before: bigint | number | undefined): 
 }
 
 function usdc(atoms: number): string {
-  return `${roundAtoms(BigInt(atoms))} USDC`;
+  return formatUsdc(BigInt(atoms));
 }
 
 function SalesChart({ days, before, length }: Periods): ReactNode {

@@ -1,4 +1,4 @@
-import { roundAtoms } from '../../ui/format-usdc.ts';
+import { formatAtoms } from '../../ui/format-usdc.ts';
 import { t, textLocale } from '../../ui/text/t.ts';
 
 /** The sales of the same weekday last week. */
@@ -15,7 +15,7 @@ export function weekdayOf(day: string): string {
 
 export function salesNote({ payments, volume }: DayBefore, weekday: string): string {
   if (payments === 0) return t('dashboard.today.no_sales', { weekday });
-  return t('dashboard.today.sales_note', { volume: roundAtoms(volume), weekday });
+  return t('dashboard.today.sales_note', { volume: formatAtoms(volume), weekday });
 }
 
 /**

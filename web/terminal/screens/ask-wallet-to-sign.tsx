@@ -86,7 +86,7 @@ function Request({
         {request.value === request.amount ? null : (
           <p className="soft">
             {rich('till.offline_sale.with_fees', {
-              sum: () => <Amount exact atoms={request.value} />,
+              sum: () => <Amount atoms={request.value} />,
             })}
           </p>
         )}

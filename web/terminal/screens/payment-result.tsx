@@ -130,7 +130,7 @@ function ResultFacts({
   const { presentment } = intent;
   const tip = BigInt(intent.tip ?? 0);
   const sum = (atoms: bigint, price: Price | null = null) =>
-    atoms === 0n ? null : <Amount exact atoms={atoms} price={price} />;
+    atoms === 0n ? null : <Amount atoms={atoms} price={price} />;
   const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
   return (
     <div className="card result-facts">

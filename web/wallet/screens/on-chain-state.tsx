@@ -70,8 +70,8 @@ export function ChainTruthPart(props: ChainTruthProps): ReactNode {
       {truth === null ? null : (
         <Facts
           facts={[
-            [t('wallet.chain.allowance'), <Amount exact key="allowance" atoms={truth.allowance} />],
-            [t('wallet.chain.balance'), <Amount exact key="balance" atoms={truth.balance} />],
+            [t('wallet.chain.allowance'), <Amount key="allowance" atoms={truth.allowance} />],
+            [t('wallet.chain.balance'), <Amount key="balance" atoms={truth.balance} />],
             [t('wallet.chain.coin'), readableCoin(truth.coin)],
           ]}
         />

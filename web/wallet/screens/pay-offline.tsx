@@ -209,12 +209,12 @@ function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
       <h2 translate="no">{named(merchantName)}</h2>
       <Facts
         facts={[
-          [t('wallet.pay_offline.sale'), <Amount exact key="sale" atoms={amount} />],
+          [t('wallet.pay_offline.sale'), <Amount key="sale" atoms={amount} />],
           [
             t('wallet.pay_offline.fees'),
-            value === amount ? null : <Amount exact key="fees" atoms={value - amount} />,
+            value === amount ? null : <Amount key="fees" atoms={value - amount} />,
           ],
-          [t('wallet.pay_offline.total'), <Amount exact key="total" atoms={value} />],
+          [t('wallet.pay_offline.total'), <Amount key="total" atoms={value} />],
           [
             t('wallet.pay_offline.until'),
             <Time key="until" at={new Date(validBefore * 1_000).toISOString()} />,

@@ -101,7 +101,6 @@ function Parts({ ring, charge }: SumProps): ReactNode {
           t('wallet.confirm.fact.sale'),
           <Amount
             key="sale"
-            exact
             unit={false}
             atoms={all - tip}
             price={priceOf(confirmation.presentment)}
@@ -110,23 +109,17 @@ function Parts({ ring, charge }: SumProps): ReactNode {
         [
           t('wallet.confirm.fact.tip'),
           tip === 0n ? null : (
-            <Amount
-              key="tip"
-              exact
-              unit={false}
-              atoms={tip}
-              price={paidTip(confirmation.presentment)}
-            />
+            <Amount key="tip" unit={false} atoms={tip} price={paidTip(confirmation.presentment)} />
           ),
         ],
         [
           t('wallet.confirm.fact.fees'),
-          charge === null ? null : <Amount key="fees" exact unit={false} atoms={charge.fees} />,
+          charge === null ? null : <Amount key="fees" unit={false} atoms={charge.fees} />,
         ],
         [
           t('wallet.confirm.fact.cashback'),
           charge === null || charge.cashback === 0n ? null : (
-            <Amount key="cashback" exact unit={false} atoms={charge.cashback} />
+            <Amount key="cashback" unit={false} atoms={charge.cashback} />
           ),
         ],
         [t('wallet.confirm.fact.for'), confirmation.description && named(confirmation.description)],

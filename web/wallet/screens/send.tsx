@@ -4,7 +4,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatUsdc } from '../../ui/format-usdc.ts';
+import { typedUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -85,7 +85,7 @@ function SendForm(props: FormProps): ReactNode {
         value={typed}
         sum={sum}
         hint={t('wallet.send.amount_hint', {
-          sum: formatUsdc(BigInt(wallet.balance)),
+          sum: typedUsdc(BigInt(wallet.balance)),
         })}
         error={wrong.sum ?? null}
         onText={(text) => onDraft({ ...draft, typed: text })}
@@ -137,7 +137,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
     <form className="stack" onSubmit={opening.submit} noValidate>
       <Facts
         facts={[
-          [t('wallet.send.amount'), <Amount exact key="amount" atoms={plan.atoms} />],
+          [t('wallet.send.amount'), <Amount key="amount" atoms={plan.atoms} />],
           [
             t('wallet.send.to'),
             // The address is selectable, because users copy it or compare it letter by letter.
@@ -166,7 +166,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
       <ProblemNotice problem={opening.problem} />
       {lack === null ? (
         <Button type="submit" kind="primary" large busy={opening.busy}>
-          {t('wallet.send.button', { sum: formatUsdc(plan.atoms) })}
+          {t('wallet.send.button', { sum: typedUsdc(plan.atoms) })}
         </Button>
       ) : null}
       <Button kind="quiet" onClick={onBack}>
@@ -194,7 +194,7 @@ function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
   return (
     <>
       <p role="status">
-        <strong>{t('wallet.send.waiting', { sum: formatUsdc(BigInt(amount)) })}</strong>
+        <strong>{t('wallet.send.waiting', { sum: typedUsdc(BigInt(amount)) })}</strong>
       </p>
       <p className="soft small">{t('wallet.send.waiting_text', { end: to.slice(-4) })}</p>
       <Button onClick={onClose}>{t('wallet.done')}</Button>

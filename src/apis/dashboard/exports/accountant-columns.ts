@@ -6,9 +6,9 @@ import {
 import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { csvCell, csvDecimal, csvHeader, valueAt } from '#core/csv.ts';
-import { minorText } from '#core/currency-digits.ts';
 import type { Tenant } from '#core/mode.ts';
-import { exactUsdc } from '#core/money.ts';
+import { exactUsdc, minorText } from '#core/sums.ts';
+
 import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import { type LineItem, type RateTax, taxTable } from '#prices/sale-lines.ts';
