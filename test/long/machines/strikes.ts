@@ -40,7 +40,7 @@ export async function outage(shop: Sales): Promise<number> {
   return longest / 1000;
 }
 
-/** Compares ledger, shop and chain. `tolerated` is part of failures that the test does not cover. */
+/** Compares ledger, shop and chain. `tolerated` is part of failures that are not the test's. */
 export async function requireWhole(
   { db, ground }: { readonly db: Database; readonly ground: ChaosGround },
   shop: Sales,
