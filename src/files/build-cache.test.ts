@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { promisify } from 'node:util';
 import { StartError } from '#core/start-error.ts';
 import { runBuild } from '#files/build-cache.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
@@ -15,4 +18,23 @@ test('a build that takes too long is named, with the setting that gives it more 
     assert.match(error.message, /^the web apps were not built within 0 s.* SANDBOX_START_SECONDS/);
     return true;
   });
+});
+
+test('a build of a process with low priority has no higher one, which only root may give', async () => {
+  const root = path.join(import.meta.dirname, '../..');
+  const [build, out] = [path.join(folder, 'build.mjs'), path.join(folder, 'priority')];
+  await writeFile(
+    build,
+    `import { writeFileSync } from 'node:fs';
+     import { getPriority } from 'node:os';
+     writeFileSync('${out}', String(getPriority()));`,
+  );
+  const wanted = JSON.stringify({ what: 'it', command: path.relative(root, build) });
+  const start = `import { setPriority } from 'node:os';
+    import { runBuild } from '#files/build-cache.ts';
+    setPriority(15);
+    await runBuild(${wanted}, '${out}');`;
+  const args = ['--input-type=module-typescript', '-e', start];
+  await promisify(execFile)(process.execPath, args, { cwd: root });
+  assert.equal(await readFile(out, 'utf8'), '15');
 });

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { lstat, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
-import { setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { DAY_MS } from '#core/durations.ts';
@@ -116,7 +116,9 @@ export async function runBuild(
   const args = [path.join(ROOT, command), '--out', into];
   try {
     const built = promisify(execFile)(process.execPath, args, { timeout: limitMs });
-    if (built.child.pid !== undefined) setPriority(built.child.pid, BUILD_PRIORITY);
+    // Only root may give a higher priority than the own one.
+    const priority = Math.max(BUILD_PRIORITY, getPriority());
+    if (built.child.pid !== undefined) setPriority(built.child.pid, priority);
     await built;
   } catch (error) {
     if (error instanceof Error && 'killed' in error && error.killed === true) {
