@@ -9,8 +9,7 @@ const CODE = /\.(ts|tsx|js|mjs|css|html|sol)$/;
 const GENERATED = 'sdk/src/types.ts';
 /** What ships. In `contracts`, only Solidity ships; the programs there are tools. */
 const PRODUCT = /^((src|web|sdk|cli|reader|x402)\/|contracts\/[^/]+\.sol$)/;
-const TESTS =
-  /^(testkit|test|bench|contracts|(sdk|cli|reader|x402)\/test)\/|\.test\.|\/testing\/|(^|[/-])shots\.ts$/;
+const TESTS = /^(testkit|bench|contracts)\/|(^|\/)test(ing)?\/|\.test\.|(^|[/-])shots\.ts$/;
 
 const commit = process.argv[2] ?? 'HEAD';
 const listed = execFileSync('git', ['grep', '-Ic', '', commit], { cwd: ROOT, encoding: 'utf8' });

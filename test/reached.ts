@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 /**
@@ -30,7 +30,7 @@ const START = ['src', 'app', 'main.ts'].join('/');
 /** Added to the steps on the way through a process of the service, which has nearly every file. */
 const START_STEPS = 1_000;
 /** Their strings name sources as data, which only the tests below read. */
-const LISTS = /^test\/(groups(\.test)?|mutations\/[\w-]+)\.ts$/;
+const LISTS = /^test\/mutations\/[\w-]+\.ts$/;
 /** Tests that read all sources as text; `npm run check` and `npm test` run them. */
 const READ_SOURCES: readonly string[] = [
   'test/deploy/deployment.test.ts',
@@ -184,4 +184,12 @@ export function changedFiles(root: string): string[] {
   const [base = 'HEAD'] = git('merge-base', 'HEAD', 'main');
   const untracked = git('ls-files', '--others', '--exclude-standard');
   return [...new Set([...git('diff', '--name-only', base), ...untracked])];
+}
+
+/** Returns all test files, without those of the long run. */
+export function testFiles(root: string): string[] {
+  return globSync('{src,testkit,contracts,test,web,sdk,cli,x402,reader}/**/*.test.ts', {
+    cwd: root,
+    exclude: ['**/node_modules', 'test/long'],
+  }).sort();
 }

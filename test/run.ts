@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, statSync } from 'node:fs';
-import { glob, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -8,12 +8,12 @@ import { areSourcesUnchanged } from '#app/openapi-sources.ts';
 import { ensurePackages } from '#packages/build-packages.ts';
 import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testkit/network/chromium.ts';
-import { SANDBOX_SETTING, startSharedSandbox } from '#testkit/network/shared-sandbox.ts';
+import { SANDBOX_SETTING, startSandboxOfRun } from '#testkit/network/shared-sandbox.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
-import { groupFiles, inGoodOrder, writeGroups } from './groups.ts';
-import { memoryFolder } from './memory-folder.ts';
-import { changedFiles, isBrowserTest, isSlow, selectTests } from './reached.ts';
-import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
+import { inMemory } from './memory-folder.ts';
+import { writeProcesses } from './processes.ts';
+import { changedFiles, isBrowserTest, isSlow, selectTests, testFiles } from './reached.ts';
+import { withTimes } from './times.ts';
 
 /**
  * Runs the tests: all of them, those with one of the words in their path (`npm test --
@@ -26,36 +26,22 @@ import { childrenSeconds, TIMES_SETTING, timesTable } from './times.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 // `npm test -w reader` starts in the package's folder.
 process.chdir(ROOT);
+const flag = { type: 'boolean' } as const;
 const { values: options, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: {
-    changed: { type: 'boolean' },
-    slow: { type: 'boolean' },
-    times: { type: 'boolean' },
-    concurrency: { type: 'string' },
-  },
+  options: { changed: flag, slow: flag, times: flag, concurrency: { type: 'string' } },
 });
-const PATTERNS = [
-  'src/**/*.test.ts',
-  'testkit/**/*.test.ts',
-  'contracts/**/*.test.ts',
-  'test/**/*.test.ts',
-  'web/**/*.test.ts',
-  '{sdk,cli,x402,reader}/test/**/*.test.ts',
-];
 /** Node's compile cache, without which each test process compiles the sources again. */
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
 /**
  * Chosen for two cores: on average a file uses a third of a core, because it waits for a chain or a
- * browser. With four files at a time, a fifth of both cores was idle. `--concurrency` overrides it.
+ * browser. With five files at a time, a quarter of both cores was idle. `--concurrency` overrides it.
  */
-const CONCURRENCY = 5;
+const CONCURRENCY = 6;
 /** For `--slow`, whose files start several services each. With five, a start took a minute. */
 const SLOW_CONCURRENCY = 2;
-/**
- * Time limit, because a hanging test must not block the run. The longest takes well under a minute.
- */
-const TIMEOUT_MS = 300_000;
+/** Time limit of a process, because a hanging test must not block the run. */
+const TIMEOUT_MS = 600_000;
 /**
  * Failed files run once more, one at a time in a new environment. A second failure is real; a pass
  * means that the test is sensitive to load, and is reported. If more files than this fail, none
@@ -63,15 +49,17 @@ const TIMEOUT_MS = 300_000;
  */
 const MOST_AGAIN = 6;
 
-async function testFiles(): Promise<readonly string[]> {
-  const files: string[] = [];
-  for await (const file of glob(PATTERNS, { exclude: (name) => name === 'node_modules' })) {
-    // Leaves out the long tests, which have their own runner: npm run test:long.
-    if (!file.startsWith('test/long/')) files.push(file);
+function chosenFiles(): readonly string[] {
+  const files = testFiles(ROOT);
+  if (options.changed) {
+    const { run, leftOut } = selectTests(changedFiles(ROOT), files, ROOT);
+    if (options.slow) return leftOut;
+    const list = leftOut.map((file) => `\n  ${file}`).join('');
+    console.log(`Left out, run by npm test -- --changed --slow:${list}`);
+    return run;
   }
-  files.sort();
-  if (options.changed) return changedTests(files);
   if (options.slow) return files.filter(isSlow);
+  if (words.length === 0) return files.filter((file) => !isSlow(file));
   // A file named by its full path runs wherever it is, including long ones.
   const others = words.filter((word) => !files.some((file) => file.includes(word)));
   const unknown = others.filter((word) => !existsSync(word));
@@ -79,67 +67,15 @@ async function testFiles(): Promise<readonly string[]> {
     console.error(`No test file has this in its path: ${unknown.join(' ')}`);
     process.exit(1);
   }
-  const chosen = files.filter((file) => words.some((word) => file.includes(word)));
-  const now = files.filter((file) => !isSlow(file));
-  return words.length === 0 ? now : [...chosen, ...others];
-}
-
-function changedTests(files: readonly string[]): readonly string[] {
-  const { run, leftOut } = selectTests(changedFiles(ROOT), files, ROOT);
-  if (options.slow) return leftOut;
-  if (leftOut.length > 0) {
-    const list = leftOut.join('\n  ');
-    console.log(`Left out, run by npm test -- --changed --slow:\n  ${list}`);
-  }
-  return run;
-}
-
-/**
- * Starts the resources that browser tests share, and passes them on through environment variables.
- */
-async function startBrowserGround(files: readonly string[]) {
-  if (!files.some(isBrowserTest)) {
-    return { env: {}, stop: async () => {} };
-  }
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
-  const file = path.join(folder, 'sandbox.json');
-  // Writes the file in one step, because tests read it as soon as it exists. The sandbox's start is
-  // not awaited, so that other tests run meanwhile.
-  const say = async (found: object) => {
-    await writeFile(`${file}.new`, JSON.stringify(found));
-    await rename(`${file}.new`, file);
-  };
-  const starting = startSharedSandbox().then(async (shared) => {
-    await say(shared.sandbox);
-    return shared;
-  });
-  // Reports a failure immediately to the tests that wait for it.
-  const started = starting.catch(async (error) => {
-    await say({ error: String(error) });
-    return null;
-  });
-  const browser = await launchChromium();
-  return {
-    env: { [BROWSER_SETTING]: browser.wsEndpoint(), [SANDBOX_SETTING]: file },
-    stop: async () => {
-      await browser.close();
-      await (await started)?.close();
-      await rm(folder, { recursive: true });
-    },
-  };
+  return [...files.filter((file) => words.some((word) => file.includes(word))), ...others];
 }
 
 /** Runs `files`. @returns the exit code, and the files with a failed test. */
-async function runFiles(
-  files: readonly string[],
-  concurrency: number,
-  settings: NodeJS.ProcessEnv,
-): Promise<{ readonly code: number; readonly failed: readonly string[] }> {
+async function runFiles(files: readonly string[], concurrency: number, env = {}) {
   // A folder of its own, so that two runs in one checkout do not disturb each other.
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-groups-'));
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-entries-'));
   const list = path.join(folder, 'failed');
-  const groups = inGoodOrder(groupFiles(files), (file) => statSync(file).size);
-  const entries = await writeGroups(groups, folder);
+  const entries = await writeProcesses(files, folder);
   const child = spawn(
     process.execPath,
     [
@@ -153,7 +89,7 @@ async function runFiles(
       `--test-reporter-destination=${list}`,
       ...entries,
     ],
-    { stdio: 'inherit', env: { ...process.env, ...settings, NODE_COMPILE_CACHE: COMPILED } },
+    { stdio: 'inherit', env: { ...process.env, ...env, NODE_COMPILE_CACHE: COMPILED } },
   );
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (exitCode) => resolve(exitCode ?? 1));
@@ -163,67 +99,52 @@ async function runFiles(
   return { code, failed };
 }
 
-async function withGround<T>(
-  files: readonly string[],
-  run: (settings: NodeJS.ProcessEnv) => Promise<T>,
-): Promise<T> {
+/** Runs the files with a database, and with the sandbox and the browser that tests share. */
+async function runWithServices(files: readonly string[], concurrency: number) {
   const postgres = await startThrowawayPostgres();
   // Sets the URL first, because the sandbox that this process starts has its database there, too.
   process.env.TAPLINE_TEST_DATABASE_URL = postgres.url;
-  const ground = await startBrowserGround(files);
-  const result = await run(ground.env);
-  await ground.stop();
+  const run = files.some(isBrowserTest) ? runWithBrowser : runFiles;
+  const result = await run(files, concurrency);
   await postgres.stop();
   return result;
 }
 
+async function runWithBrowser(files: readonly string[], concurrency: number) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-shared-'));
+  const file = path.join(folder, 'sandbox.json');
+  // Not awaited, so that other tests run while it starts.
+  const starting = startSandboxOfRun(file);
+  const browser = await launchChromium();
+  const env = { [BROWSER_SETTING]: browser.wsEndpoint(), [SANDBOX_SETTING]: file };
+  const result = await runFiles(files, concurrency, env);
+  await browser.close();
+  await (await starting)?.close();
+  await rm(folder, { recursive: true });
+  return result;
+}
+
 async function main(): Promise<number> {
-  const files = await testFiles();
+  const files = chosenFiles();
   if (files.length === 0) {
     console.log('No test is reached.');
     return options.changed ? 0 : 1;
   }
   // Renews the documents that responses are checked against; a stale committed one ends the run.
   if (!areSourcesUnchanged()) {
-    const args = ['run', '--silent', 'openapi', '--', '--check'];
-    execFileSync('npm', args, { cwd: ROOT, stdio: 'inherit' });
+    execFileSync('npm', ['run', '--silent', 'openapi', '--', '--check'], { stdio: 'inherit' });
   }
   // Builds what tests use: packages imported by name, and the apps that a browser loads.
-  const browses = files.some(isBrowserTest);
-  const web = browses ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
+  const web = files.some(isBrowserTest) ? ensureBuilt(tmpdir()).then(ensureCompressed) : null;
   await Promise.all([ensurePackages(), web]);
-  const usual = options.slow === true ? SLOW_CONCURRENCY : CONCURRENCY;
+  const usual = options.slow ? SLOW_CONCURRENCY : CONCURRENCY;
   const concurrency = Number(options.concurrency ?? usual);
-  const first = await withGround(files, (settings) => runFiles(files, concurrency, settings));
+  const first = await runWithServices(files, concurrency);
   if (first.failed.length === 0 || first.failed.length > MOST_AGAIN) return first.code;
   console.log(`Again, one file at a time: ${first.failed.join(' ')}`);
-  const again = await withGround(first.failed, (settings) => runFiles(first.failed, 1, settings));
+  const again = await runWithServices(first.failed, 1);
   if (again.code === 0) console.log(`Passed alone, not beside others: ${first.failed.join(' ')}`);
   return again.code;
 }
 
-async function mainWithTimes(): Promise<number> {
-  if (!options.times) return main();
-  const folder = await mkdtemp(path.join(tmpdir(), 'tapline-times-'));
-  const list = path.join(folder, 'times');
-  process.env[TIMES_SETTING] = list;
-  const code = await main();
-  console.log(timesTable(list));
-  // Includes PostgreSQL, browser and chains, which end with the run.
-  const [took, busy] = [performance.now() / 1_000, childrenSeconds()];
-  console.log(`${took.toFixed(0)} s, with ${busy.toFixed(0)} s of processor time in all`);
-  await rm(folder, { recursive: true });
-  return code;
-}
-
-/** Runs in a memory-backed folder. All processes of the run find it through the variable. */
-async function mainInMemory(): Promise<number> {
-  const folder = await memoryFolder();
-  if (folder === null) return mainWithTimes();
-  process.env.TMPDIR = folder;
-  const code = await mainWithTimes();
-  await rm(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
-  return code;
-}
-
-process.exit(await mainInMemory());
+process.exit(await inMemory(options.times ? () => withTimes(main) : main));

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import path from 'node:path';
-import { createReach, isSlow, selectTests } from './reached.ts';
+import { createReach, isSlow, selectTests, testFiles } from './reached.ts';
 
 /**
  * Prints how many test files `npm test -- --changed` runs after a change of one product file, over
@@ -10,13 +10,9 @@ const ROOT = path.join(import.meta.dirname, '..');
 const SHOWN = 20;
 
 export function testsAndSources(): { readonly tests: string[]; readonly sources: string[] } {
-  const all = globSync('{src,testkit,contracts,test,web,sdk,cli,x402,reader}/**/*.ts', {
-    cwd: ROOT,
-    exclude: ['**/node_modules/**', 'test/long/**'],
-  }).sort();
-  const tests = all.filter((file) => file.endsWith('.test.ts'));
-  const sources = all.filter((file) => /^src\//.test(file) && !tests.includes(file));
-  return { tests, sources };
+  const tests = testFiles(ROOT);
+  const sources = globSync('src/**/*.ts', { cwd: ROOT }).sort();
+  return { tests, sources: sources.filter((file) => !tests.includes(file)) };
 }
 
 function main(): void {

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 /**
@@ -6,7 +7,7 @@ import path from 'node:path';
  * recorded. Its prefix differs from the service's, because the service refuses unknown settings
  * with its own prefix.
  */
-export const TIMES_SETTING = 'TEST_TIMES_FILE';
+const TIMES_SETTING = 'TEST_TIMES_FILE';
 
 interface FileTimes {
   readonly file: string;
@@ -57,7 +58,7 @@ export function noteTimes(): void {
 const MOST = 60;
 
 /** Returns the slowest files, as a table in seconds. */
-export function timesTable(list: string): string {
+function timesTable(list: string): string {
   const all = readFileSync(list, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
@@ -76,4 +77,18 @@ export function timesTable(list: string): string {
     ...(all.length > MOST ? [row(`${all.length - MOST} others`, all.slice(MOST))] : []),
     row(`all ${all.length}`, all),
   ].join('\n');
+}
+
+/** Prints the times of a run at its end. */
+export async function withTimes(run: () => Promise<number>): Promise<number> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'tapline-times-'));
+  const list = path.join(folder, 'times');
+  process.env[TIMES_SETTING] = list;
+  const code = await run();
+  console.log(timesTable(list));
+  // Includes PostgreSQL, browser and chains, which end with the run.
+  const [took, busy] = [performance.now() / 1_000, childrenSeconds()];
+  console.log(`${took.toFixed(0)} s, with ${busy.toFixed(0)} s of processor time in all`);
+  rmSync(folder, { recursive: true });
+  return code;
 }

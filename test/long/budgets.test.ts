@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 /**
  * Property tests with a large budget. `npm test` runs the same files with a small one;
- * test/README.md lists both.
+ * README.md lists both.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
 const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<string, string>>])[] = [

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { startOwnNetwork } from '#testkit/network/spawn-network.ts';
@@ -32,6 +32,15 @@ export async function startSharedSandbox(
   return startOwnNetwork({
     env: { ...MANY_CALLERS, WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8', ...env },
   });
+}
+
+/** Starts the sandbox of a test run, and writes it, or why it failed, to the file. */
+export async function startSandboxOfRun(file: string): Promise<SharedSandbox | null> {
+  const shared = await startSharedSandbox().catch((error) => ({ error: String(error) }));
+  // Written in one step, because tests read the file as soon as it exists.
+  await writeFile(`${file}.new`, JSON.stringify('error' in shared ? shared : shared.sandbox));
+  await rename(`${file}.new`, file);
+  return 'error' in shared ? null : shared;
 }
 
 /** Opens the sandbox of the test run. A test file that runs alone starts one. */
