@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Table } from '#db/table.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 /**
  * Prepares every statement of the `…-queries.ts` files against the schema, so that a misspelled
@@ -122,12 +122,7 @@ async function textsOf(run: Called): Promise<Set<string>> {
   return texts;
 }
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database?.close());
+const database = databaseForTests();
 
 test('every statement can be prepared against the schema', async () => {
   const client = await database.db.connect();

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { openDays, openPayout, type Statement } from '#books/statement.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { dayAfter, dayIn, dayStart, daysOfMonth, lastPeriod } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { createRandom } from '#testkit/fixtures/core/random.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import { addMovements, addSales, fileOf, parseJsonl } from '#testkit/fixtures/payments/books.ts';
 import { addMerchant } from '#testkit/fixtures/payments/store.ts';
 
@@ -22,12 +22,7 @@ const ZONES = [
 const FIRST_DAYS = ['2026-03-27', '2026-10-23', '2026-04-03', '2026-09-04'];
 const DAYS = 5;
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 interface Moved {
   readonly at: Date;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { columnsFrom, type RowOf } from '#db/columns.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const TYPES = {
   name: 'text?',
@@ -47,11 +47,7 @@ const ROWS: readonly Row[] = [
   { ...NOTHING, atoms: -1 },
 ];
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 /** Sends rows to PostgreSQL and returns them as PostgreSQL understood them. */
 async function readBack(rows: readonly Row[]): Promise<unknown[]> {

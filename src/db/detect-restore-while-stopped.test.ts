@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { beforeEach, describe, it, type TestContext } from 'node:test';
 import { openDatabase } from '#db/database.ts';
 import { keepWatermark, readWatermark } from '#db/detect-restore-while-stopped.ts';
 import { silentLog } from '#observability/log.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
 import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const FILE = 'database-watermark.json';
 
@@ -17,17 +18,13 @@ interface StoredWatermark {
   readonly position: string;
 }
 
-let database: TestDatabase;
+const database = databaseForTests();
 let folder: DataFolder;
-before(async () => {
-  database = await testDatabase();
-});
 beforeEach(async (t) => {
   const temporary = await openTemporaryFolder('tapline-watermark');
   folder = temporary.folder;
   (t as TestContext).after(() => temporary.remove());
 });
-after(() => database.close());
 
 /**
  * Simulates one run of a process.

@@ -1,17 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { openIdKey } from '#db/id-key.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-let database: TestDatabase;
+const database = databaseForTests();
 const sealingKey = randomBytes(32);
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
 beforeEach(() => database.db.query('delete from service_keys').then(() => {}));
 
 test('processes that start at once all get the same key, and later ones too', async () => {

@@ -1,21 +1,18 @@
 import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, beforeEach, type TestContext, test } from 'node:test';
+import { beforeEach, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError } from '#core/start-error.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate, requireMigrated } from '#db/migrate.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-let database: TestDatabase;
+const database = databaseForTests();
 let folder: string;
 let round = 0;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
 beforeEach((t) => {
   folder = testFolder(t as TestContext);
   round++;

@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Sql } from '#db/database.ts';
 import { requireSessionSettings } from '#db/direct-connection.ts';
 import { SESSION_SETTINGS } from '#db/session-settings.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const ROLE = path.join(import.meta.dirname, '../../deploy/pgbouncer/role.sql');
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 test('each connection has the settings, and the doctor names one that is missing', async () => {
   assert.match(await requireSessionSettings(database.db), /have reached the server/);

@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { migrate } from '#db/migrate.ts';
 import { MIGRATIONS_FOLDER, readMigrations, sumOf } from '#db/migration-files.ts';
 import { withoutComments } from '#db/sql-comments.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase(2);
-});
-after(() => database.close());
+const database = databaseForTests(2);
 
 /** Statements as written, and without comments. PostgreSQL must read both alike. */
 const CASES: Readonly<Record<string, readonly [string, string]>> = {

@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectWakeups, localWakeups, type Wakeups } from '#db/wakeups.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 async function until(condition: () => boolean): Promise<void> {
   const deadline = performance.now() + 5_000;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { systemClock } from '#core/clock.ts';
 import { StartError } from '#core/start-error.ts';
 import {
@@ -11,15 +11,9 @@ import {
 import { durabilitySamples } from '#ops/service-samples.ts';
 import { watchDurability } from '#ops/watch-durability.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-
-after(() => database.close());
+const database = databaseForTests();
 
 const row = (names: string, standbys: number, commit = 'on') => ({
   ...{ names, standbys, commit },

@@ -1,20 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createCard } from '#payers/card.ts';
 import { useUpTaps } from '#payers/card-queries.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { newUid } from '#testkit/fixtures/core/card-chip.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import { anyAddress, TEST_CARD_KEY } from '#testkit/fixtures/payments/store.ts';
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database?.close());
+const database = databaseForTests();
 
 test('taps are consumed in the order of their counter, each once, from one chip', async () => {
   const { db } = database;

@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { selectPayLink } from '#payments/pay-link-queries.ts';
 import { addTestPayment } from '#testkit/apis/api-objects.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import { addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database?.close());
+const database = databaseForTests();
 
 test('a link names its merchant by the number on its own network', async () => {
   const { db } = database;

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addMs, FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { takeAttempt, takeGuess } from '#people/attempt-limits.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const ALLOWANCE = { attempts: 2, windowMs: 600_000 };
 const now = new FakeClock().now();
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 for (const [name, take] of [
   ['attempts', takeAttempt],

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import { type FaultSet, oneFault, playHistory } from '#testkit/simulation/history.ts';
 
-let database: TestDatabase;
-
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 /**
  * Plays a history of one short step.

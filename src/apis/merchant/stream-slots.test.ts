@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createStreamSlots } from '#apis/merchant/stream-slots.ts';
 import { silentLog } from '#observability/log.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const MOST = 2;
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
-});
-after(() => database.close());
+const database = databaseForTests();
 
 /** Stores slots as a killed process leaves them: in use until `held` from now. */
 async function leaveSlots(keyId: string, held: string): Promise<void> {

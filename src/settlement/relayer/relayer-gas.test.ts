@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, it } from 'node:test';
+import { afterEach, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bytesToHex, numberToHex, parseTransaction } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
@@ -7,7 +7,7 @@ import { gasOfContract } from '#settlement/network-config.ts';
 import { batchGasLimit } from '#settlement/relayer/send/gas-limits.ts';
 import { groupByGas } from '#settlement/relayer/send/plan-batches.ts';
 import type { OpenRequest } from '#settlement/relayer/state-machine/transaction.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 import { startOddWorld } from '#testkit/fixtures/settlement/relayer-scene.ts';
 import {
   assertSucceeded,
@@ -20,16 +20,10 @@ import { startProviderProxy } from '#testkit/network/provider-proxy.ts';
 
 /** Gas limits: of a contract of version 1, of cancellations, and of numbers that are far apart. */
 
-let database: TestDatabase;
+const database = databaseForTests(12);
 let world: RelayerWorld;
 
-before(async () => {
-  database = await testDatabase(12);
-});
-
 afterEach(() => world.stop());
-
-after(() => database.close());
 
 it('settles on a contract of version 1 with the gas that this contract allows', async () => {
   world = await startRelayerWorld(undefined, database, undefined, { payoutHold: 0, version: 1 });

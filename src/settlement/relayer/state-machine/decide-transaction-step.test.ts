@@ -42,8 +42,9 @@ function outcomeOf(situation: Situation, name: CaseName): string {
 }
 
 /**
- * The expected outcome per situation and observation. Observations without an entry change nothing
- * and have no effects.
+ * The expected outcome per situation and observation. Observations without an entry, and those
+ * listed under `nothing`, change nothing and have no effects. `like` names the situation whose
+ * outcomes are the same for all that are not listed.
  */
 const TABLE: Readonly<Record<Situation, string>> = {
   unsigned: `
@@ -61,17 +62,13 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'unsigned, a cancellation': `
-    impossible: sent; result read; result read, waits; result read, waited; result unreadable;
-        higher offer signed; cancellation signed; higher offer asked
-    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
-        receipt not answered; reorganized; ask again; signature given
+    like: unsigned
+    impossible: higher offer asked
+    changed: no receipt, listed; receipt not answered; signature given
     included: receipt in the head
     included +read_result: receipt below the head
-    nonce_taken: nonce used
-    +ask_signer: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
-        later, overdue; cancellation asked
-    signed +broadcast: cancellation given
-    done +drop: result written; foreign
+    +ask_signer: cancellation asked
+    nothing: no receipt; nonce unused, expired
   `,
   signed: `
     broadcast: sent
@@ -92,82 +89,14 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'signed, the signer owes more': `
-    broadcast: sent
-    stuck: refused for ever
-    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
-        receipt not answered; reorganized; ask again
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable; higher
-        offer signed; cancellation signed
-    nonce_taken: nonce used
+    like: signed
+    impossible: higher offer signed; cancellation signed
     +ask_signer +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the
         ceiling; nonce later, overdue
-    stuck +cancel: nonce unused, expired
     +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    changed +broadcast: signature given; cancellation given
-    done +drop: result written; foreign
   `,
   broadcast: `
-    changed: sent; early receipt; blocks skipped; receipt asked; no receipt, listed;
-        receipt not answered; reorganized; ask again
-    signed: refused as underpriced
-    stuck: refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    nonce_taken: nonce used
-    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
-    +replace: nonce next, too cheap
-    +broadcast: nonce later, overdue
-    stuck +cancel: nonce unused, expired
-    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
-        given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
-  `,
-  'broadcast, a height ahead': `
-    changed: sent; early receipt; a block skipped; blocks skipped; head; receipt
-        asked; no receipt, listed; receipt not answered; reorganized; ask again
-    signed: refused as underpriced
-    stuck: refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    nonce_taken: nonce used
-    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
-    +replace: nonce next, too cheap
-    +broadcast: nonce later, overdue
-    stuck +cancel: nonce unused, expired
-    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
-        given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
-  `,
-  'broadcast, overdue before': `
-    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
-        receipt, listed; receipt not answered; reorganized; ask again
-    signed: refused as underpriced
-    stuck: refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    nonce_taken: nonce used
-    changed +replace: nonce next, overdue; nonce next, too cheap
-    changed +alert +broadcast: nonce next, at the ceiling
-    +broadcast: nonce later, overdue
-    stuck +cancel: nonce unused, expired
-    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
-        given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
-  `,
-  'broadcast, an early receipt': `
-    changed: sent; blocks skipped; receipt asked; no receipt; no receipt, listed; receipt not
+    changed: sent; early receipt; blocks skipped; receipt asked; no receipt, listed; receipt not
         answered; reorganized; ask again
     signed: refused as underpriced
     stuck: refused for ever
@@ -185,39 +114,32 @@ const TABLE: Readonly<Record<Situation, string>> = {
     unsigned +ask_signer: cancellation asked
     done +drop: result written; foreign
   `,
+  'broadcast, a height ahead': `
+    like: broadcast
+    changed: a block skipped; head
+  `,
+  'broadcast, overdue before': `
+    like: broadcast
+    changed: a block skipped
+    changed +replace: nonce next, overdue; nonce next, too cheap
+    changed +alert +broadcast: nonce next, at the ceiling
+  `,
+  'broadcast, an early receipt': `
+    like: broadcast
+    changed: no receipt
+    nothing: early receipt
+  `,
   'broadcast, not answered': `
-    changed: sent; early receipt; blocks skipped; receipt asked; no receipt; no
-        receipt, listed; reorganized; ask again
-    signed: refused as underpriced
-    stuck: refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
-    +replace: nonce next, too cheap
-    +broadcast: nonce later, overdue
-    stuck +cancel: nonce unused, expired
-    signed +broadcast: higher offer signed; cancellation signed; signature given; cancellation
-        given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
+    like: broadcast
+    changed: no receipt
+    nothing: receipt not answered; nonce used
   `,
   'broadcast, a cancellation': `
-    changed: sent; early receipt; a block skipped; blocks skipped; receipt asked; no
-        receipt, listed; receipt not answered; reorganized; ask again
+    like: broadcast
+    changed: a block skipped
     signed: cancellation refused for ever
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable; higher
-        offer signed; higher offer asked
-    nonce_taken: nonce used
-    changed +broadcast: nonce next, overdue; nonce next, at the ceiling
-    +replace: nonce next, too cheap
-    +broadcast: nonce later, overdue
-    signed +broadcast: cancellation signed; signature given; cancellation given
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
+    impossible: higher offer signed; higher offer asked
+    nothing: refused as underpriced; refused for ever; nonce unused, expired
   `,
   'stuck, no node takes it': `
     broadcast: sent
@@ -239,18 +161,11 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'stuck, must not be sent': `
-    impossible: sent; result read; result read, waits; result read, waited; result unreadable
-    changed: early receipt; a block skipped; blocks skipped; receipt asked; no receipt, listed;
-        receipt not answered; reorganized; ask again; higher offer signed; signature given
-    included: receipt in the head
-    included +read_result: receipt below the head
-    nonce_taken: nonce used
-    +cancel: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
-        later, overdue; nonce next, on its way; nonce unused, expired
-    signed +broadcast: cancellation signed; cancellation given
-    changed +ask_signer: higher offer asked
-    unsigned +ask_signer: cancellation asked
-    done +drop: result written; foreign
+    like: stuck, no node takes it
+    impossible: sent
+    changed: higher offer signed; signature given
+    +cancel: nonce later, overdue; nonce unused, expired
+    nothing: refused as underpriced
   `,
   nonce_taken: `
     included: receipt in the head
@@ -266,15 +181,10 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'nonce_taken, barred': `
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable
-    changed: nonce used; higher offer signed; cancellation signed; signature given; cancellation
-        given
+    like: nonce_taken
+    changed: nonce used
     stuck +cancel: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
-        later, overdue; nonce next, on its way; nonce unused, expired
-    changed +ask_signer: higher offer asked; cancellation asked
-    done +drop: result written; foreign
+        later, overdue; nonce next, on its way
   `,
   included: `
     changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
@@ -289,27 +199,14 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'included, barred': `
-    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
-        signature given; cancellation given
-    changed +read_result: receipt below the head
+    like: included
     stuck: no receipt; no receipt, listed
-    +apply_result: result read; result read, waited
-    confirming +mark_included: result read, waits
-    changed +ask_signer: higher offer asked; cancellation asked
-    done +drop: result written; foreign
+    nothing: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
   `,
   'included, unreadable twice': `
-    changed: receipt in the head; higher offer signed; cancellation signed; signature given;
-        cancellation given
-    changed +read_result: receipt below the head
-    signed: no receipt; no receipt, listed
-    +apply_result: result read; result read, waited
-    confirming +mark_included: result read, waits
+    like: included
     changed +alert: result unreadable
-    +broadcast: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
-        later, overdue
-    changed +ask_signer: higher offer asked; cancellation asked
-    done +drop: result written; foreign
   `,
   confirming: `
     changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
@@ -323,55 +220,40 @@ const TABLE: Readonly<Record<Situation, string>> = {
     done +drop: result written; foreign
   `,
   'confirming, barred': `
-    changed: receipt in the head; result unreadable; higher offer signed; cancellation signed;
-        signature given; cancellation given
-    changed +read_result: receipt below the head
+    like: confirming
     stuck +clear_included: no receipt; no receipt, listed; reorganized
-    +apply_result: result read; result read, waited
-    changed +ask_signer: higher offer asked; cancellation asked
-    done +drop: result written; foreign
+    nothing: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
   `,
   'nonce_taken, a cancellation owed': `
-    included: receipt in the head
-    included +read_result: receipt below the head
-    impossible: result read; result read, waits; result read, waited; result unreadable; higher
-        offer signed; cancellation signed; higher offer asked
-    changed: nonce used; signature given; cancellation given
+    like: nonce_taken
+    impossible: higher offer signed; cancellation signed; higher offer asked
+    changed: nonce used
     unsigned +ask_signer: nonce next, overdue; nonce next, too cheap; nonce next, at the
         ceiling; nonce later, overdue
     unsigned: nonce next, on its way; nonce unused, expired
-    changed +ask_signer: cancellation asked
-    done +drop: result written; foreign
   `,
   'included, a cancellation owed': `
-    changed: receipt in the head; result unreadable; signature given; cancellation given
-    changed +read_result: receipt below the head
+    like: included
     unsigned: no receipt; no receipt, listed
-    +apply_result: result read; result read, waited
-    confirming +mark_included: result read, waits
     impossible: higher offer signed; cancellation signed; higher offer asked
-    changed +ask_signer: cancellation asked
-    done +drop: result written; foreign
+    nothing: nonce next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce
+        later, overdue
   `,
   'confirming, a cancellation owed': `
-    changed: receipt in the head; result unreadable; signature given; cancellation given
-    changed +read_result: receipt below the head
+    like: confirming, barred
     unsigned +clear_included: no receipt; no receipt, listed; reorganized
-    +apply_result: result read; result read, waited
     impossible: higher offer signed; cancellation signed; higher offer asked
-    changed +ask_signer: cancellation asked
-    done +drop: result written; foreign
   `,
   done: `
     impossible: sent; refused as underpriced; refused as unfunded; refused for ever;
-        cancellation refused for ever; early receipt; a block
-        skipped; blocks skipped; head; receipt asked; receipt in the head; receipt below the
-        head; no receipt; no receipt, listed; receipt not answered; result read; result read,
-        waits; result read, waited; result unreadable; reorganized; ask again; nonce used; nonce
-        next, overdue; nonce next, too cheap; nonce next, at the ceiling; nonce later, overdue;
-        nonce next, on its way; nonce unused, expired; higher offer signed; cancellation signed;
-        higher offer asked; cancellation asked; signature given; cancellation given; result
-        written; foreign
+        cancellation refused for ever; early receipt; a block skipped; blocks skipped; head;
+        receipt asked; receipt in the head; receipt below the head; no receipt; no receipt,
+        listed; receipt not answered; result read; result read, waits; result read, waited;
+        result unreadable; reorganized; ask again; nonce used; nonce next, overdue; nonce next,
+        too cheap; nonce next, at the ceiling; nonce later, overdue; nonce next, on its way;
+        nonce unused, expired; higher offer signed; cancellation signed; higher offer asked;
+        cancellation asked; signature given; cancellation given; result written; foreign
   `,
 };
 
@@ -379,9 +261,10 @@ const TABLE: Readonly<Record<Situation, string>> = {
 function rowsOf(situation: Situation): ReadonlyMap<string, string> {
   const rows = TABLE[situation].trim().split(/\n {4}(?! )/);
   return new Map(
-    rows.flatMap((row) => {
-      const [outcome = '', names = ''] = row.split(': ');
-      return names.split(';').map((name) => [name.trim().replaceAll(/\s+/g, ' '), outcome]);
+    rows.flatMap((row): [string, string][] => {
+      const [outcome = '', names = ''] = row.replaceAll(/\s+/g, ' ').split(': ');
+      if (outcome === 'like') return [...rowsOf(names as Situation)];
+      return names.split('; ').map((name) => [name, outcome === 'nothing' ? '' : outcome]);
     }),
   );
 }
