@@ -2,13 +2,15 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
+import { present } from '#core/assert.ts';
 import { dayAfter } from '#core/calendar.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { caller, type Reply } from '#testkit/apis/api-client.ts';
-import { totpCode } from '#testkit/apis/people.ts';
-import { type PersonAnswer, PersonClient } from '#testkit/apis/person-client.ts';
+import type { PersonAnswer, PersonClient } from '#testkit/apis/person-client.ts';
+import { createRandom, SEED } from '#testkit/fixtures/core/random.ts';
 import { parseJsonl } from '#testkit/fixtures/payments/books.ts';
-import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
+import { openJournal } from '#testkit/simulation/chaos/chaos-journal.ts';
+import { enrolOwner, signInEverywhere } from '#testkit/simulation/chaos/chaos-owner.ts';
 import {
   openRestoreGround,
   persist,
@@ -27,9 +29,6 @@ const AMOUNT = 25_000_000;
 const SALE = { amount: AMOUNT };
 /** The number of times that the worker is killed, once after each start. */
 const KILLS = 3;
-/** Validity of a TOTP code. */
-const CODE_MS = 30_000;
-const SIGN_IN_TRIES = 4;
 /** Time limit of a payout, long enough for a sign-in in between. */
 const PAID_MS = 120_000;
 
@@ -38,14 +37,14 @@ let owner: PersonClient;
 /** The authenticator app's secret. */
 let secret = '';
 
+const urls = () => [`${world.nodes[0]?.url}`];
 const account = () => world.sandbox.account;
 const merchant = (place = 0) =>
   caller(`${world.nodes[place]?.url}/v1`, world.sandbox.test.secret_key);
 
 before(async () => {
   world = await openRestoreGround();
-  const url = `${world.nodes[0]?.url}`;
-  ({ secret, client: owner } = await enrolOwner(url, world.sandbox.dashboard));
+  ({ secret, client: owner } = await enrolOwner(urls()[0] ?? '', world.sandbox.dashboard));
   await edit({ automatic_payout: 'daily' });
 });
 after(() => world?.close());
@@ -55,14 +54,9 @@ after(() => world?.close());
  * works once.
  */
 async function signIn(): Promise<void> {
-  owner = new PersonClient(`${world.nodes[0]?.url}/dashboard/v1`);
-  for (let tries = 0; tries < SIGN_IN_TRIES; tries++) {
-    await owner.post('/session', world.sandbox.dashboard);
-    const code = totpCode(secret);
-    if ((await owner.post('/session/second_factor', { code })).status === 200) return;
-    await sleep(CODE_MS);
-  }
-  assert.fail('no code was accepted');
+  const person = { urls: urls(), person: world.sandbox.dashboard, secret };
+  const [client] = await signInEverywhere(person, createRandom(SEED, 'owner'), openJournal());
+  owner = present(client, 'client');
 }
 
 async function read(path: string): Promise<PersonAnswer> {
@@ -171,12 +165,7 @@ async function isWhole(): Promise<void> {
   assert.equal((await balances(await today())).closing, await held());
 }
 
-async function countPayouts(): Promise<number> {
-  const rows = await world.db.query<{ count: number }>(
-    `select count(*)::int as count from withdrawals where status <> 'failed'`,
-  );
-  return rows[0]?.count ?? 0;
-}
+const countPayouts = () => world.count(`select count(*) from withdrawals where status <> 'failed'`);
 
 describe('between two exports', () => {
   it('the database is restored: an exported day stays, and its period is paid once', async () => {
@@ -187,15 +176,13 @@ describe('between two exports', () => {
     const closing = (await balances(first)).closing;
     assert.equal(closing, AMOUNT, 'the payout is an entry of the next day');
     await world.pay('SECOND', SALE);
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy('exported');
+    const restore = await world.backUp('exported');
     await world.pay('LOST', SALE);
     const second = await endDay();
     const paid = await paidFor(second);
     const before = await balances(second);
     const wallet = await countPayouts();
-    await world.ground.database.putBack('exported');
-    await world.recovered(requestCount);
+    await restore();
     await isWhole();
     assert.deepEqual(await allFormats(first), files, 'not a byte');
     assert.equal(await endDay(), second);

@@ -4,17 +4,17 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Database, openDatabase } from '#db/database.ts';
+import { openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { caller, type Reply } from '#testkit/apis/api-client.ts';
 import { mountSmallDisk } from '#testkit/fixtures/core/small-disk.ts';
 import {
   openFilesLimit,
   openIdleConnections,
   resourcesOf,
 } from '#testkit/network/idle-connections.ts';
-import { type SpawnedNetwork, spawnNetwork } from '#testkit/network/spawn-network.ts';
-import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
+import { spawnNetwork } from '#testkit/network/spawn-network.ts';
+import { openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { chaosEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 import { checkInvariants } from '#testkit/simulation/invariants/invariants.ts';
 
@@ -41,15 +41,9 @@ const TAPS = 30;
 /** Longer than a request waits for a connection. */
 const BLOCKED_MS = 6_500;
 
-interface Stage {
-  readonly ground: ChaosGround;
-  readonly network: SpawnedNetwork;
-  readonly db: Database;
-  readonly merchant: Caller;
-  close(): Promise<void>;
-}
+type Stage = Awaited<ReturnType<typeof openStage>>;
 
-async function openStage(env: Record<string, string> = {}): Promise<Stage> {
+async function openStage(env: Record<string, string> = {}) {
   const ground = await openChaosGround();
   const dataDir = path.join(ground.folder, 'first');
   const network = await spawnNetwork({ dataDir, env: { ...chaosEnv(ground), ...env } });

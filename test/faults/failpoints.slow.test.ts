@@ -17,10 +17,12 @@ import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/cha
 import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
 import {
   type ChaosProcess,
+  type ChaosProcessOptions,
   makeDemo,
   startChaosProcess,
 } from '#testkit/simulation/chaos/chaos-process.ts';
 import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
+import { lastOf } from '#testkit/simulation/restore-ground.ts';
 
 /** Failpoints in the relayer and the webhook worker, which have faster tests elsewhere. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
@@ -91,22 +93,20 @@ function partyAt(api: ChaosProcess): Party {
   };
 }
 
-async function untilDone(send: () => Promise<Reply>): Promise<Body> {
-  let reply: Reply | undefined;
-  const isDone = async () => {
-    reply = await send();
-    return reply.status < 300;
-  };
-  assert.ok(await waitUntil(() => isDone().catch(() => false), REST_MS), 'no answer came');
-  return present(reply, 'reply').body;
+async function untilDone(
+  send: () => Promise<Reply>,
+  isDone = (reply: Reply) => reply.status < 300,
+): Promise<Body> {
+  const reply = await lastOf(send, isDone, REST_MS);
+  assert.ok(reply !== undefined && isDone(reply), 'no answer came');
+  return reply.body;
 }
 
-async function untilPaid(merchant: Caller, intent: string): Promise<Body> {
-  const read = () => merchant.get(`/payment_intents/${intent}`);
-  const isPaid = async () => (await read()).body.status === 'succeeded';
-  assert.ok(await waitUntil(() => isPaid().catch(() => false), REST_MS), 'it was not paid');
-  return untilDone(read);
-}
+const untilPaid = (merchant: Caller, intent: string) =>
+  untilDone(
+    () => merchant.get(`/payment_intents/${intent}`),
+    ({ body }) => body.status === 'succeeded',
+  );
 
 async function createSale({ merchant }: Party): Promise<string> {
   const sale = { amount: 1_000_000, terminal: sandbox.test.terminal };
@@ -158,22 +158,33 @@ async function sellAtDeath(
   check: (payment: { readonly id: string; readonly by: string }) => Promise<void>,
 ): Promise<void> {
   const firstEnv = { TAPLINE_FAILPOINT: point };
-  const [api, worker] = await Promise.all([
-    startChaosProcess(ground, { name: 'api', role: 'api', firstEnv }),
-    startChaosProcess(ground, { name: 'worker', role: 'worker', firstEnv, firstRoot }),
+  await withProcesses(
+    { firstEnv },
+    { name: 'worker', firstEnv, firstRoot },
+    async (api, worker) => {
+      const { paid, intent } = await sell(partyAt(api), api);
+      const died = () => [api, worker].some(diedAtFailpoint);
+      assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
+      await requireRest(point);
+      const sql = 'select id, credential_type as by from payments where payment_intent_id = $1';
+      const [payment, ...others] = await db.query<{ id: string; by: string }>(sql, [intent]);
+      assert.deepEqual([payment?.id, others], [paid.payment, []]);
+      await check(present(payment, 'payment'));
+    },
+  );
+}
+
+/** Runs an API process and a worker, and closes them at the end. */
+async function withProcesses(
+  api: Pick<ChaosProcessOptions, 'firstEnv'>,
+  worker: Omit<ChaosProcessOptions, 'role'>,
+  run: (api: ChaosProcess, worker: ChaosProcess) => Promise<void>,
+): Promise<void> {
+  const [first, second] = await Promise.all([
+    startChaosProcess(ground, { name: 'api', role: 'api', ...api }),
+    startChaosProcess(ground, { role: 'worker', ...worker }),
   ]);
-  try {
-    const { paid, intent } = await sell(partyAt(api), api);
-    const died = () => [api, worker].some(diedAtFailpoint);
-    assert.ok(await waitUntil(died, DEATH_MS), 'nothing died at the failpoint');
-    await requireRest(point);
-    const sql = 'select id, credential_type as by from payments where payment_intent_id = $1';
-    const [payment, ...others] = await db.query<{ id: string; by: string }>(sql, [intent]);
-    assert.deepEqual([payment?.id, others], [paid.payment, []]);
-    await check(present(payment, 'payment'));
-  } finally {
-    await Promise.all([api.close(), worker.close()]);
-  }
+  await run(first, second).finally(() => Promise.all([first.close(), second.close()]));
 }
 
 /**
@@ -282,11 +293,7 @@ describe('a process killed while it notifies an owner of a change', () => {
       const { subject, change } = SENT_BY_MAIL[point];
       const firstEnv = { TAPLINE_FAILPOINT: point };
       const name = `mails ${point}`;
-      const [api, worker] = await Promise.all([
-        startChaosProcess(ground, { name: 'api', role: 'api' }),
-        startChaosProcess(ground, { name, role: 'worker', firstEnv }),
-      ]);
-      try {
+      await withProcesses({}, { name, firstEnv }, async (api, worker) => {
         await change(String(api.url));
         assert.ok(await waitUntil(() => worker.starts() > 1, DEATH_MS), 'nothing died');
         const before = (await mailsOf(name, subject)).length;
@@ -295,9 +302,7 @@ describe('a process killed while it notifies an owner of a change', () => {
         await db.query(`update mail_outbox set due_at = '-infinity' where sent_at is null`);
         const isSent = async () => (await mailsOf(name, subject)).length > before;
         assert.ok(await waitUntil(isSent, REST_MS), 'the mail was never sent');
-      } finally {
-        await Promise.all([api.close(), worker.close()]);
-      }
+      });
     });
   }
 });

@@ -5,11 +5,7 @@ import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { BEHAVIORS, type Behavior } from '#testkit/network/provider-behaviors.ts';
 import type { ProviderProxy } from '#testkit/network/provider-proxy.ts';
-import {
-  openRestoreGround,
-  persist,
-  type RestoreGround,
-} from '#testkit/simulation/restore-ground.ts';
+import { openRestoreGround, type RestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /**
  * Tests a service whose only node misbehaves for a while. A missing answer must never count as
@@ -46,9 +42,8 @@ async function ask(name: string, taps: number, refundable: readonly string[]): P
   for (const intent of intents) void world.tap(0, intent, `tap ${intent}`).catch(() => {});
   const refunds = await Promise.all(
     refundable.map(async (payment) => {
-      const key = `refund ${payment}`;
       const body = { payment, amount: 500_000 };
-      void persist(() => world.node(0).merchant.post('/refunds', body, key)).catch(() => {});
+      void world.refund(0, body, `refund ${payment}`).catch(() => {});
       let id: unknown;
       const isAsked = async () => {
         const sql = 'select id from refunds where payment_id = $1';
@@ -106,8 +101,7 @@ async function whileNode(
     'no recovery',
   );
   assert.deepEqual(await alarms(), []);
-  const { body } = await world.node(0).merchant.get(`/payment_intents/${open.body.id}`);
-  assert.equal(body.status, 'requires_payment_method');
+  assert.equal((await world.readIntent(open.body.id)).status, 'requires_payment_method');
   const tapped = await world.tap(0, open.body.id, `tap ${name}-O`);
   assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
   await world.comeToRest();
@@ -155,8 +149,8 @@ describe('the chain', () => {
     const sold = await Promise.all(orders.map((order) => world.pay(order, { sale })));
     const [first] = sold;
     assert.ok(first !== undefined);
-    const readFirst = () => world.node(0).merchant.get(`/payments/${first.payment}`);
-    const { body: paid } = await readFirst();
+    const readFirst = () => world.read(`/payments/${first.payment}`);
+    const paid = await readFirst();
     const before = await places('payments');
     await world.ground.testnet.reorganize(4);
     const isMoved = async () => {
@@ -170,7 +164,7 @@ describe('the chain', () => {
     assert.deepEqual(await places('payments'), await places('chain_payments'));
     assert.notDeepEqual(await places('payments'), before);
     assert.deepEqual(await alarms(), []);
-    const { body } = await readFirst();
+    const body = await readFirst();
     const [row] = (await places('payments')).filter(({ id }) => id === first.payment);
     assert.equal(body.tx_hash, row?.tx_hash);
     // The payment is in another block, but its price and lines are still those of the sale.

@@ -2,28 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
 import { systemClock } from '#core/clock.ts';
-import type { IdKey } from '#core/ids.ts';
-import { openIdKey } from '#db/id-key.ts';
 import { silentLog } from '#observability/log.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { idSealingKey } from '#settings/config.ts';
-import type { Hex } from '#settlement/chain-requests.ts';
 import type { PaymentCall } from '#settlement/contract/contract-calls.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import type { Reply } from '#testkit/apis/api-client.ts';
-import { askToWithdraw } from '#testkit/fixtures/payments/ask-to-withdraw.ts';
 import type { Seen } from '#testkit/fixtures/payments/store-payments.ts';
-import {
-  type OutsideService,
-  outsideService,
-} from '#testkit/fixtures/settlement/outside-service.ts';
 import {
   CONTRACT_INVARIANTS,
   readBothSides,
 } from '#testkit/simulation/invariants/contract-invariants.ts';
 import { violationsOf } from '#testkit/simulation/invariants/invariant.ts';
 import {
+  AMOUNT,
+  DRAWN_BY_NOBODY,
   openRestoreGround,
   REST_MS,
   type RecoveryRow,
@@ -32,45 +25,15 @@ import {
 
 /** Restores one backup after every kind of later change. */
 
-const AMOUNT = 2_500_000n;
 /** Amount with the fees of behavior.md 6.2, minus the cashback. */
 const CHARGE = 2_511_250n;
-/** First of the settlement numbers that the service has not drawn. */
-const DRAWN_BY_NOBODY = 900_000_000n;
 
 let world: RestoreGround;
-let outside: OutsideService;
-let idKey: IdKey;
 
 before(async () => {
   world = await openRestoreGround(2);
-  outside = outsideService(world.ground.testnet.config);
-  idKey = await openIdKey(world.db, idSealingKey(world.ground.secret));
 });
 after(() => world?.close());
-
-function withdraw(key: string, amount: bigint): Promise<Seen> {
-  const { db, sandbox } = world;
-  const accountId = sandbox.account;
-  return world.onChain((chain) => askToWithdraw({ db, chain, idKey }, { accountId, key, amount }));
-}
-
-interface Known {
-  readonly merchantNumber: bigint;
-  readonly payer: Hex;
-}
-
-/** Returns the demo merchant and the payer of pass `ok`, as the contract identifies them. */
-async function selectKnown(): Promise<Known> {
-  const [row] = await world.db.query<{ merchant_number: bigint; address: Hex }>(
-    `select m.merchant_number, y.address from account_modes m, passes s
-     join payers y on y.id = s.payer_id
-     where m.account_id = $1 and not m.livemode and s.label = $2 and not y.livemode`,
-    [world.sandbox.account, 'Demo: ok'],
-  );
-  const { merchant_number: merchantNumber, address: payer } = present(row, 'demo payer');
-  return { merchantNumber, payer };
-}
 
 async function numberOf(intent: unknown): Promise<bigint> {
   const [row] = await world.db.query<{ number: bigint }>(
@@ -105,43 +68,34 @@ describe('a restored copy of the database', () => {
   const intents = new Map<string, unknown>();
   const intentOf = (order: string) => present(intents.get(order), `intent of ${order}`);
   const number = (place: number) => DRAWN_BY_NOBODY + BigInt(place);
-  const read = async (order: string) => {
-    const { body } = await world.node(0).merchant.get(`/payment_intents/${intentOf(order)}`);
-    return body;
-  };
+  const read = (order: string) => world.readIntent(intentOf(order));
 
   before(async () => {
     for (const order of ['ONCE', 'CANCELED', 'EXPIRED', 'NUMBER', 'TAKEN']) {
       intents.set(order, (await world.create(0, order)).body.id);
     }
     await world.pay('EARLIER');
-    const { node, db, ground } = world;
+    const { node, db, outside } = world;
     await node(0).merchant.post(`/payment_intents/${intentOf('CANCELED')}/cancel`);
     await db.query('update payment_intents set expires_at = now() where id = $1', [
       intentOf('EXPIRED'),
     ]);
     const numbers = new Map<string, bigint>();
     for (const [order, id] of intents) numbers.set(order, await numberOf(id));
-    const known = await selectKnown();
-    const { request_count: requestCount } = await world.recovery();
-    await ground.database.copy('early');
+    const merchantNumber = await world.merchantNumber();
+    const known = { merchantNumber, payer: (await world.payerOf('ok')).address };
+    const restore = await world.backUp('early');
 
-    const [payer] = await db.query<{ address: Hex }>(
-      `select y.address from passes s join payers y on y.id = s.payer_id
-       where s.label = 'Demo: ok_2' and not y.livemode`,
-    );
-    const address = present(payer, 'payer').address;
+    const { address } = await world.payerOf('ok_2');
     const before = await outside.usdcOf(address);
     once = await world.tap(0, intentOf('ONCE'), 'tap ONCE', 'ok_2');
-    withdrawn = await withdraw('withdraw 1', 1_000_000n);
+    withdrawn = await world.withdraw('withdraw 1', 1_000_000n);
     await world.pay('LOST');
-    await waitUntil(async () => {
-      const rows = await db.query(`select from withdrawals where status = 'succeeded'`);
-      return rows.length === 1;
-    }, REST_MS);
+    const paidOut = `select count(*) from withdrawals where status = 'succeeded'`;
+    await waitUntil(async () => (await world.count(paidOut)) === 1, REST_MS);
     const pay = (order: string, payment: Partial<PaymentCall> = {}): PaymentCall => ({
       ...known,
-      amount: AMOUNT,
+      amount: BigInt(AMOUNT),
       orderId: order,
       number: numbers.get(order) ?? 0n,
       ...payment,
@@ -153,15 +107,16 @@ describe('a restored copy of the database', () => {
     await outside.settle([
       pay('CANCELED'),
       pay('EXPIRED'),
-      pay('NUMBER', { amount: AMOUNT + 1n }),
+      pay('NUMBER', { amount: BigInt(AMOUNT) + 1n }),
       pay('TAKEN', { number: number(1) }),
       pay('DIRECT', { number: number(2) }),
       pay('ALIEN-1', { number: number(3), merchantNumber: strangers.merchantNumber }),
       pay('ALIEN-2', { number: number(4), payer: strangers.payer }),
     ]);
-    await ground.database.putBack('early');
-    twice = await world.tap(1, intentOf('ONCE'), 'tap ONCE', 'ok_2');
-    row = await world.recovered(requestCount);
+    const meanwhile = async () => {
+      twice = await world.tap(1, intentOf('ONCE'), 'tap ONCE', 'ok_2');
+    };
+    row = await restore({ meanwhile });
     paidByOnce = before - (await outside.usdcOf(address));
   });
 
@@ -177,10 +132,7 @@ describe('a restored copy of the database', () => {
     assert.ok(row.loss_shown);
     // Counts the orders ONCE, LOST, CANCELED, EXPIRED, TAKEN, DIRECT, ALIEN-2.
     assert.equal(row.payments, 7);
-    const booked = await world.db.query<{ count: bigint }>(
-      `select count(*) as count from payments where recovered`,
-    );
-    assert.equal(booked[0]?.count, 7n);
+    assert.equal(await world.count('select count(*) from payments where recovered'), 7);
   });
 
   for (const order of ['CANCELED', 'EXPIRED']) {
@@ -247,7 +199,7 @@ describe('a restored copy of the database', () => {
   it('rebuilds a withdrawal under its id, and answers the repeated request with it', async () => {
     assert.equal(withdrawn.status, 201, JSON.stringify(withdrawn.body));
     assert.equal(row.withdrawals, 1);
-    const again = await withdraw('withdraw 1', 1_000_000n);
+    const again = await world.withdraw('withdraw 1', 1_000_000n);
     assert.deepEqual([again.status, again.replayed], [201, true]);
     assert.equal(again.body.id, withdrawn.body.id);
     assert.deepEqual([again.body.status, again.body.recovered], ['succeeded', true]);
@@ -255,7 +207,7 @@ describe('a restored copy of the database', () => {
 
   it('agrees with the chain, except for the settlement that number_taken names', async () => {
     const taken = await numberOf(intentOf('NUMBER'));
-    const { merchantNumber } = await selectKnown();
+    const merchantNumber = await world.merchantNumber();
     const { found, charged } = await world.onChain(async (chain) => {
       // The merchant of settlement 3 has no account.
       const sides = await readBothSides(world.db, chain, new Set([number(3)]));
@@ -265,8 +217,8 @@ describe('a restored copy of the database', () => {
     });
     const expected = [
       `settlement ${taken} of the chain is no payment of ours`,
-      `merchant ${merchantNumber} has ${AMOUNT + 1n} more`,
-      `the books of ${world.sandbox.account} have ${-AMOUNT - 1n} more`,
+      `merchant ${merchantNumber} has ${AMOUNT + 1} more`,
+      `the books of ${world.sandbox.account} have ${-AMOUNT - 1} more`,
       `the contract holds ${charged} more`,
     ];
     assert.deepEqual(

@@ -12,10 +12,7 @@ import { cardKey, idSealingKey } from '#settings/config.ts';
 import { caller, type Reply } from '#testkit/apis/api-client.ts';
 import { payByLink } from '#testkit/apis/pay-links.ts';
 import {
-  type OutsideService,
-  outsideService,
-} from '#testkit/fixtures/settlement/outside-service.ts';
-import {
+  AMOUNT,
   openRestoreGround,
   persist,
   REST_MS,
@@ -25,11 +22,9 @@ import {
 
 /** Payers, cards and codes created in the period that a restored database has lost. */
 
-const AMOUNT = 2_500_000;
 const WEB = 'http://127.0.0.1:4242';
 
 let world: RestoreGround;
-let outside: OutsideService;
 let idKey: IdKey;
 let row: RecoveryRow;
 
@@ -75,20 +70,11 @@ function keep(order: string, paid: Reply): void {
 
 /** Pays by the terminal's link with a wallet that the service does not know. */
 async function payByWallet(intent: unknown): Promise<Reply> {
-  const account = await outside.addWallet();
+  const account = await world.outside.addWallet();
   const id = String(intent);
   const number = present(numberOfId(idKey, 'paymentIntent', { livemode: false, id }), 'number');
   const token = numberedId(idKey, 'payLink', { livemode: false, number });
   return payByLink(caller(`${world.nodes[0]?.url}/pay/v1`, ''), token, { account });
-}
-
-/** Returns the payer of pass `ok`. */
-async function selectDemo(): Promise<{ payerId: string; passId: string }> {
-  const [found] = await world.db.query<{ payerId: string; passId: string }>(
-    `select y.id as "payerId", s.id as "passId" from passes s join payers y on y.id = s.payer_id
-     where s.label = 'Demo: ok' and not y.livemode`,
-  );
-  return present(found, 'demo payer');
 }
 
 /**
@@ -116,7 +102,7 @@ async function addCode(demo: { payerId: string; passId: string }): Promise<strin
 
 /** Signs up a person whose wallet the contract already knows, and creates a pass. */
 async function signUp(): Promise<string> {
-  const address = await outside.addPayer();
+  const address = await world.outside.addPayer();
   const made = await world.db.transaction(async (tx) => {
     const now = new Date();
     const payer = await createPayer(tx, { livemode: false, address, now });
@@ -125,36 +111,25 @@ async function signUp(): Promise<string> {
   return made.secret;
 }
 
-async function highestSequence(): Promise<number> {
-  const { body } = await merchant().get('/events?limit=1');
-  const [newest] = body.data as { sequence: number }[];
-  return present(newest, 'newest event').sequence;
-}
-
 before(async () => {
   world = await openRestoreGround();
-  outside = outsideService(world.ground.testnet.config);
   idKey = await openIdKey(world.db, idSealingKey(world.ground.secret));
-  const demo = await selectDemo();
+  const demo = await world.payerOf('ok');
   const chip = await addCard(demo.payerId);
   const open = await world.create(0, 'OPEN-QR');
   await sell('CARD-1', { type: 'nfc_sun', value: chip(1) });
   unspentCode = await addCode(demo);
-  const { request_count: requestCount } = await world.recovery();
-  await world.ground.database.copy('early');
+  [spentUrl, ownUrl, nextUrl] = [chip(2), chip(3), chip(4)];
+  const restore = await world.backUp('early');
 
   keep('OPEN-QR', await persist(() => payByWallet(open.body.id)));
   const created = await world.create(0, 'NEW-QR');
   keep('NEW-QR', await payByWallet(created.body.id));
   keep('SIGN-UP', await sell('SIGN-UP', { type: 'nfc_id', value: await signUp() }));
-  spentUrl = chip(2);
-  ownUrl = chip(3);
-  nextUrl = chip(4);
   keep('CARD-2', await sell('CARD-2', { type: 'nfc_sun', value: spentUrl }));
   lostCode = await addCode(demo);
-  seen = await highestSequence();
-  await world.ground.database.putBack('early');
-  row = await world.recovered(requestCount);
+  seen = await world.newestSequence();
+  row = await restore();
 });
 after(() => world?.close());
 
@@ -178,8 +153,7 @@ describe('a sale in the lost period by a payer unknown to the restored database'
     });
 
     it(`is refunded: ${order}`, async () => {
-      const body = { payment: lostOf(order).payment, amount: AMOUNT };
-      const refund = await persist(() => merchant().post('/refunds', body));
+      const refund = await world.refund(0, { payment: lostOf(order).payment, amount: AMOUNT });
       // The refund stays pending right after the network has reopened.
       let now = refund;
       await waitUntil(async () => {

@@ -3,7 +3,6 @@ import { after, describe, it } from 'node:test';
 import { caller } from '#testkit/apis/api-client.ts';
 import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 import { signTransfer } from '#testkit/fixtures/payers/sign-transfer.ts';
-import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
 import { BEHAVIORS } from '#testkit/network/provider-behaviors.ts';
 import { PUBLIC_URL } from '#testkit/simulation/chaos/chaos-process.ts';
 import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
@@ -23,13 +22,11 @@ describe('the only node returns no logs while the database is restored', () => {
     assert.ok(provider !== null);
     provider.behavior = BEHAVIORS['gives no logs']();
     const open = await world.create(0, 'BARE-1');
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy('bare');
+    const restore = await world.backUp('bare');
     const paid = await world.tap(0, open.body.id, 'tap BARE-1');
     assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
     await world.pay('BARE-2');
-    await world.ground.database.putBack('bare');
-    const row = await world.recovered(requestCount);
+    const row = await restore();
     assert.deepEqual([row.loss_shown, row.payments], [true, 2]);
     const again = await world.tap(1, open.body.id, 'tap BARE-1');
     assert.equal(again.body.payment, paid.body.payment, JSON.stringify(again.body));
@@ -47,8 +44,8 @@ describe('the only node returns no logs while the database is restored', () => {
 
 describe('a wallet sent USDC in the lost period, and the operator paid the gas', () => {
   it('the same authorization moves nothing again, and the next one is sent', async () => {
-    const { config } = world.ground.testnet;
-    const outside = outsideService(config);
+    const { outside, ground } = world;
+    const { config } = ground.testnet;
     const wallet = await outside.addWallet();
     const to = (await outside.addWallet()).address;
     const { chainId } = config;
@@ -66,13 +63,11 @@ describe('a wallet sent USDC in the lost period, and the operator paid the gas',
     const funds = await outside.usdcOf(to);
     const known = await send(await sign());
     assert.equal(known.body.status, 'succeeded', JSON.stringify(known.body));
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy('transfers');
     const signed = await sign();
+    const restore = await world.backUp('transfers');
     assert.equal((await send(signed)).body.status, 'succeeded');
     assert.equal((await send(await sign())).body.status, 'succeeded');
-    await world.ground.database.putBack('transfers');
-    assert.ok((await world.recovered(requestCount)).loss_shown);
+    assert.ok((await restore()).loss_shown);
 
     assert.equal((await send(signed)).body.status, 'succeeded');
     assert.equal(await received(), SENT * 3n);

@@ -117,11 +117,9 @@ before(async () => {
   assert.equal(started.status, 201, JSON.stringify(started.body));
   shift = started.body.id;
   const open = await world.create(0, 'OPEN');
-  const { request_count: requestCount } = await world.recovery();
-  await world.ground.database.copy('early');
+  const restore = await world.backUp('early');
   await loseChanges(open.body.id);
-  await world.ground.database.putBack('early');
-  assert.ok((await world.recovered(requestCount)).loss_shown);
+  assert.ok((await restore()).loss_shown);
 });
 after(() => world?.close());
 

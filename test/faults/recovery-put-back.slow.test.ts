@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
 import { after, describe, it } from 'node:test';
-import { startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
 import { openRestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /** Restores a backup that lacks none of a sender's transactions, while every process is stopped. */
@@ -18,19 +17,10 @@ after(() => world.close());
 
 /** Stops everything, restores the backup and starts again. */
 async function putBack(name: string, whileStopped: () => Promise<void> = async () => {}) {
-  const { nodes, ground } = world;
-  await Promise.all(nodes.map((node) => node.close()));
-  await ground.database.putBack(name);
+  await world.stop();
+  await world.ground.database.putBack(name);
   await whileStopped();
-  const started = PROCESSES.map((one) => startChaosProcess(ground, one));
-  nodes.splice(0, nodes.length, ...(await Promise.all(started)));
-}
-
-/** Returns the highest sequence that receivers have seen or will see. */
-async function newestSequence(): Promise<number> {
-  const { body } = await world.node(0).merchant.get('/events?limit=1');
-  const [newest] = body.data as { sequence: number }[];
-  return newest?.sequence ?? 0;
+  await world.start(PROCESSES);
 }
 
 describe('a copy that is restored while every process is stopped', () => {
@@ -40,7 +30,7 @@ describe('a copy that is restored while every process is stopped', () => {
     const { request_count: requestCount } = await world.recovery();
     await world.ground.database.copy('shown');
     const lost = await world.create(0, 'LOST-A');
-    const seen = await newestSequence();
+    const seen = await world.newestSequence();
     await putBack('shown');
     const row = await world.recovered(requestCount);
     assert.deepEqual([row.reason, row.loss_shown], ['position', true]);
@@ -48,9 +38,8 @@ describe('a copy that is restored while every process is stopped', () => {
     assert.notEqual(created.body.id, lost.body.id);
     const { merchant } = world.node(0);
     assert.equal((await merchant.get(`/payment_intents/${lost.body.id}`)).status, 404);
-    const { body } = await merchant.get(`/payment_intents/${open.body.id}`);
-    assert.equal(body.cancellation_reason, 'recovered');
-    assert.ok((await newestSequence()) > seen);
+    assert.equal((await world.readIntent(open.body.id)).cancellation_reason, 'recovered');
+    assert.ok((await world.newestSequence()) > seen);
     await world.comeToRest();
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import { openRestoreGround, persist } from '#testkit/simulation/restore-ground.ts';
+import { openRestoreGround } from '#testkit/simulation/restore-ground.ts';
 
 /** A database that is restored or fails over while the chain advances. */
 
@@ -21,9 +21,7 @@ describe('the database is restored to an earlier copy while the chain continues'
     assert.equal(gone.body.status, 'succeeded');
     const lost = await world.pay('LOST-1');
     const body = { payment: lost.payment, amount: 500_000 };
-    const refund = await persist(() =>
-      world.node(0).merchant.post('/refunds', body, 'refund LOST-1'),
-    );
+    const refund = await world.refund(0, body, 'refund LOST-1');
     assert.equal(refund.body.status, 'succeeded', JSON.stringify(refund.body));
     await world.ground.database.putBack('early');
 
@@ -39,17 +37,12 @@ describe('the database is restored to an earlier copy while the chain continues'
     assert.equal(created.status, 201, JSON.stringify(created.body));
     assert.equal(created.body.id, lost.intent);
     assert.equal(created.body.recovered, true);
-    const { body: payment } = await world.node(0).merchant.get(`/payments/${lost.payment}`);
+    const payment = await world.read(`/payments/${lost.payment}`);
     assert.deepEqual(payment.payment_method, { type: 'unknown', credential: 'unknown' });
     assert.equal(payment.amount_refunded, 500_000);
-    const refunded = await persist(() =>
-      world.node(1).merchant.post('/refunds', body, 'refund LOST-1'),
-    );
+    const refunded = await world.refund(1, body, 'refund LOST-1');
     assert.equal(refunded.body.id, refund.body.id, JSON.stringify(refunded.body));
-    const { body: waiting } = await world
-      .node(0)
-      .merchant.get(`/payment_intents/${unpaid.body.id}`);
-    assert.equal(waiting.cancellation_reason, 'recovered');
+    assert.equal((await world.readIntent(unpaid.body.id)).cancellation_reason, 'recovered');
     for (const order of ['OPEN-1', 'GONE-1', 'LOST-1']) {
       assert.equal(await world.settledOnChain(order), 1, order);
     }
@@ -63,10 +56,9 @@ describe('a sale in euro, with lines', () => {
   const sale = { presentment, line_items, discount: 10 };
   const setRate = async (rate: string, maxAgeS: number) =>
     putRates(world.db, { eur: rate, usd: '1' }, { now: new Date(), maxAgeS });
-  const read = async (path: string) => (await world.node(0).merchant.get(path)).body;
   /** Returns the fields of the sale that neither restore nor chain may change. */
   const soldOf = async (path: string) => {
-    const { amount, presentment, line_items, discount } = await read(path);
+    const { amount, presentment, line_items, discount } = await world.read(path);
     return { amount, presentment, line_items, discount };
   };
 
@@ -80,11 +72,9 @@ describe('a sale in euro, with lines', () => {
       `/payment_intents/${open.body.id}`,
     ];
     const sold = await Promise.all(paths.map(soldOf));
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy('euro');
+    const restore = await world.backUp('euro');
     const lost = await world.pay('LOST-EUR', { sale });
-    await world.ground.database.putBack('euro');
-    await world.recovered(requestCount);
+    await restore();
     await setRate('1.05', -1);
 
     assert.deepEqual(await Promise.all(paths.map(soldOf)), sold);
@@ -112,8 +102,7 @@ describe('a replica takes over', () => {
     assert.deepEqual([row.loss_shown, row.payments, row.canceled], [false, 0, 0]);
     const tapped = await world.tap(1, open.body.id, 'tap KEEP-1');
     assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
-    const { body } = await world.node(0).merchant.get(`/payment_intents/${paid.intent}`);
-    assert.equal(body.payment, paid.payment);
+    assert.equal((await world.readIntent(paid.intent)).payment, paid.payment);
     await world.comeToRest();
   });
 
@@ -142,8 +131,7 @@ describe('a replica takes over', () => {
     assert.ok(hurried.includes(503), `the other node answered ${[...new Set(hurried)].join()}`);
     const again = await world.tap(1, open.body.id, 'tap TAIL-1');
     assert.equal(again.body.payment, paid.body.payment);
-    const { body } = await world.node(1).merchant.get(`/payments/${lost.payment}`);
-    assert.equal(body.recovered, true);
+    assert.equal((await world.read(`/payments/${lost.payment}`, 1)).recovered, true);
     for (const order of ['TAIL-1', 'TAIL-2'])
       assert.equal(await world.settledOnChain(order), 1, order);
     await world.comeToRest();

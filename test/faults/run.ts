@@ -131,10 +131,9 @@ async function playChaos(): Promise<boolean> {
 }
 
 async function testAll(): Promise<boolean> {
-  const recovery = ['', '-cases', '-dies', '-lost-time', '-put-back'].map(
-    (part) => `recovery${part}`,
-  );
-  const files = ['failpoints', 'model', 'exhaustion', ...recovery, 'foreign-keys'].map((name) =>
+  const recovery = ['cases', 'lost-time', 'put-back'].map((part) => `recovery-${part}`);
+  const slow = ['failpoints', 'exhaustion', ...recovery, 'foreign-keys'];
+  const files = ['model', 'recovery', ...slow.map((name) => `${name}.slow`)].map((name) =>
     path.join(import.meta.dirname, `${name}.test.ts`),
   );
   const env = { ...process.env, FAULTS: 'nightly' };

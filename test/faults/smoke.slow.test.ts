@@ -17,8 +17,6 @@ test('no rule is broken while processes, database and chain are killed', async (
     repeat: 'npm test -- faults/smoke',
     seconds: SECONDS,
     clients: 6,
-    blockMs: 1_000,
-    profile: 'custom',
     reach: 'short',
     size: { terminals: 4, payers: 8, limited: 2, refundDailyLimit: 5_000_000n },
     log: (line) => t.diagnostic(line),

@@ -5,16 +5,14 @@ import { createWalletClient, encodeFunctionData, http, publicActions } from 'vie
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
-import { openIdKey } from '#db/id-key.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { changeWallet } from '#payouts/change-wallet.ts';
 import { walletChangeConsent } from '#payouts/wallet-change-consent.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { idSealingKey, peopleKey } from '#settings/config.ts';
+import { peopleKey } from '#settings/config.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { readMerchantWallets, sameWallet } from '#settlement/chain/read/merchant-wallets.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
-import { askToWithdraw } from '#testkit/fixtures/payments/ask-to-withdraw.ts';
 import { chainContext } from '#testkit/fixtures/payments/store.ts';
 import { type ChaosProcess, PUBLIC_URL } from '#testkit/simulation/chaos/chaos-process.ts';
 import {
@@ -58,13 +56,9 @@ let stranger: PrivateKeyAccount;
 async function openOne(step: Step, fault: string): Promise<Shop> {
   const name = `${step}-${fault}`;
   const { account } = await addShop(world, name);
-  const [row] = await world.db.query<{ number: bigint }>(
-    'select merchant_number as number from account_modes where account_id = $1 and not livemode',
-    [account],
-  );
-  assert.ok(row !== undefined);
+  const merchantNumber = await world.merchantNumber(account);
   const wallet = shopWallet(world.ground, account).address;
-  return { name, account, merchantNumber: row.number, wallet, next: '' };
+  return { name, account, merchantNumber, wallet, next: '' };
 }
 
 /** New shops for each fault, independent of earlier ones. */
@@ -157,10 +151,7 @@ async function cancel(shop: Shop): Promise<void> {
 }
 
 async function withdraw(shop: Shop): Promise<string> {
-  const { db, ground } = world;
-  const idKey = await openIdKey(db, idSealingKey(ground.secret));
-  const asked = { accountId: shop.account, key: `out ${Math.random()}`, amount: 1n };
-  return world.onChain(async (chain) => (await askToWithdraw({ db, chain, idKey }, asked)).said);
+  return (await world.withdraw(`out ${Math.random()}`, 1n, shop.account)).said;
 }
 
 /** Requests the change as the dashboard does, after a second factor. */
@@ -286,11 +277,9 @@ describe('the database is restored to before the step', () => {
     await openShops('loss');
     await announce(shops.canceled);
     await until('the row', () => agrees(shops.canceled));
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy('before');
+    const restore = await world.backUp('before');
     await play();
-    await world.ground.database.putBack('before');
-    await world.recovered(requestCount);
+    await restore();
   });
 
   tableOf();
@@ -298,22 +287,13 @@ describe('the database is restored to before the step', () => {
   it('an announcement in the lost period raises an alarm and sends an email', async () => {
     for (const step of ['announced', 'applied'] as const) {
       const { merchantNumber, account } = shops[step];
-      await until(
-        'the alarm',
-        async () =>
-          (
-            await world.db.query(
-              `select from chain_alarms where kind = 'contract_changed' and resolved_at is null
-                 and details ->> 'event' = 'WalletProposed' and details ->> 'merchant' = $1`,
-              [`${merchantNumber}`],
-            )
-          ).length > 0,
-        FOLLOWED_MS,
-      );
-      const links = await world.db.query('select from payout_hold_links where account_id = $1', [
-        account,
-      ]);
-      assert.equal(links.length, 1, step);
+      const alarm = `select count(*) from chain_alarms where kind = 'contract_changed'
+        and resolved_at is null and details ->> 'event' = 'WalletProposed'
+        and details ->> 'merchant' = $1`;
+      const isRaised = async () => (await world.count(alarm, [`${merchantNumber}`])) > 0;
+      await until('the alarm', isRaised, FOLLOWED_MS);
+      const links = 'select count(*) from payout_hold_links where account_id = $1';
+      assert.equal(await world.count(links, [account]), 1, step);
     }
   });
 });

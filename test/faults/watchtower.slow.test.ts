@@ -3,22 +3,23 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import pg from 'pg';
-import { present } from '#core/assert.ts';
 import { walletKey } from '#sandbox/derive-wallets.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { SUPERUSER } from '#sandbox/postgres-cluster.ts';
 import { runPsqlScript } from '#testkit/fixtures/core/psql-script.ts';
-import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
 import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
 import { type ChaosProcess, startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
-import { openRestoreGround, type RestoreGround } from '#testkit/simulation/restore-ground.ts';
+import {
+  DRAWN_BY_NOBODY,
+  openRestoreGround,
+  type RestoreGround,
+} from '#testkit/simulation/restore-ground.ts';
 
 /** A watchtower as its operator starts it, with the database role from `deploy/watch`. */
 
 const ROLE = path.join(import.meta.dirname, '../../deploy/watch/role.sql');
 const PASSWORD = 'watch-only';
 const STOLEN = 200_000_000n;
-const NUMBER = 900_000_001n;
 /** Time limit for two blocks and the pause in the next one, with a reserve for a busy machine. */
 const STOPPED_MS = 20_000;
 const MAILED_MS = 10_000;
@@ -87,34 +88,21 @@ async function isMailed(): Promise<boolean> {
 
 describe('an attacker has the key of a sender', () => {
   it('stops the contract while everything else goes on', async () => {
-    const { ground, db, sandbox } = world;
     await world.pay('HONEST');
-    const [payer] = await db.query<{ address: `0x${string}` }>(
-      `select y.address from passes s join payers y on y.id = s.payer_id
-       where s.label = 'Demo: ok' and not y.livemode`,
-    );
-    const [mode] = await db.query<{ number: bigint }>(
-      'select merchant_number as number from account_modes where account_id = $1 and not livemode',
-      [sandbox.account],
-    );
     const stolen = {
-      payer: present(payer, 'payer').address,
-      merchantNumber: present(mode, 'merchant').number,
-      ...{ amount: STOLEN, orderId: 'STOLEN-1', number: NUMBER },
+      payer: (await world.payerOf('ok')).address,
+      merchantNumber: await world.merchantNumber(),
+      ...{ amount: STOLEN, orderId: 'STOLEN-1', number: DRAWN_BY_NOBODY + 1n },
     };
-    await outsideService(ground.testnet.config).settle([stolen]);
-    const stopped = async () => {
-      const rows = await db.query<{ done: bigint }>(
-        'select count(*) as done from watch_steps where done_at is not null',
-      );
-      return Number(rows[0]?.done) === 2;
-    };
+    await world.outside.settle([stolen]);
+    const done = 'select count(*) from watch_steps where done_at is not null';
+    const stopped = async () => (await world.count(done)) === 2;
     const started = performance.now();
     assert.ok(
       await waitUntil(stopped, STOPPED_MS),
       `it did not stop:\n${tower.logs().slice(-3000)}`,
     );
-    const alarms = await db.query<{ kind: string; subject: string }>(
+    const alarms = await world.db.query<{ kind: string; subject: string }>(
       'select kind, subject from chain_alarms where resolved_at is null order by kind',
     );
     assert.ok(
@@ -126,10 +114,7 @@ describe('an attacker has the key of a sender', () => {
     assert.ok(await waitUntil(isMailed, MAILED_MS), 'no operator was mailed');
     const created = await world.create(0, 'AFTER');
     assert.equal(created.status, 201, 'the API still creates payments');
-    const [row] = await db.query<{ status: string }>(
-      'select status from network_recoveries where not livemode',
-    );
-    assert.equal(row?.status, 'done', 'no recovery was requested');
+    assert.equal((await world.recovery()).status, 'done', 'no recovery was requested');
     assert.ok(performance.now() - started < STOPPED_MS);
   });
 

@@ -5,7 +5,7 @@ import { present } from '#core/assert.ts';
 import { FAILPOINTS } from '#core/failpoints.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { type ChaosProcess, startChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
+import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
 import {
   type FaultSet,
   type History,
@@ -25,18 +25,20 @@ import {
   paymentsOf,
 } from '#testkit/simulation/ways/cells.ts';
 import { acceptForeign, foundForeign, steal } from '#testkit/simulation/ways/thief.ts';
-import { openOffice, REFUNDS, withdraw } from '#testkit/simulation/ways/transfers.ts';
+import { REFUNDS, withdraw } from '#testkit/simulation/ways/transfers.ts';
 import { WAYS } from '#testkit/simulation/ways/ways.ts';
 import { openWaysWorld, type WaysWorld } from '#testkit/simulation/ways/world.ts';
 import { MUTATIONS } from '../mutations/mutation-list.ts';
 import { killedBy, STRIKES } from './ways-kills.ts';
 
 /**
- * Tests every way to pay in the table under every fault. `npm test` restores the database once,
- * with every combination in the table. The other faults take half a minute each and run in `npm run
- * test:long -- test/long/ways.test.ts`.
+ * Tests every way to pay in the table under every fault. `npm test -- --slow` restores the database
+ * twice: with every combination in the table, and while a worker dies. The other faults take a
+ * minute each and run in `npm run test:long -- test/long/ways.test.ts`.
  */
 const LONG = { skip: process.env.WAYS === 'long' ? false : 'in the long run' };
+/** The step of a recovery at which a dying worker leaves the most work. */
+const MOST_WORK = 'recovery.payments_booked';
 /** Reconciliation runs once a minute on blocks at least 15 seconds old. */
 const FOUND_MS = 150_000;
 /** One sale per way, for faults that do not depend on a backup. */
@@ -94,25 +96,19 @@ interface Loss {
   readonly cells: readonly Cell[];
   /** Called after all payments and before the restore. */
   readonly transfer?: (paidBefore: readonly Play[], all: readonly Play[]) => Promise<void>;
-  readonly promote?: boolean;
-  /** Called right after the restore. */
-  readonly meanwhile?: () => Promise<void>;
+  readonly how?: Parameters<Awaited<ReturnType<WaysWorld['world']['backUp']>>>[0];
 }
 
 /** Sells, restores an earlier backup, and checks every sale. */
-async function loseAfter({ label, cells, promote = false, ...rest }: Loss): Promise<void> {
-  const { world } = ways;
+async function loseAfter({ label, cells, transfer, how }: Loss): Promise<void> {
   const { old, first, plays } = await beginOld(ways, cells, label);
-  const { request_count: requestCount } = await world.recovery();
-  await world.ground.database.copy(label);
+  const restore = await ways.world.backUp(label);
   const young = await beginYoung(ways, cells, { old, label });
   const all = [...plays, ...young];
   const putBack = async () => {
-    await rest.transfer?.(first, all);
+    await transfer?.(first, all);
     await noteUnbookable(young);
-    await world.ground.database.putBack(label, { promote });
-    await rest.meanwhile?.();
-    await world.recovered(requestCount);
+    await restore(how);
   };
   await playAll(all, paymentsOf(all), oneFault('after', putBack));
 }
@@ -124,7 +120,7 @@ const paymentOf = ({ result }: Play) => String(result?.payment);
  * withdraws.
  */
 async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]): Promise<void> {
-  const office = await openOffice(ways);
+  const { client: office } = await enrolOwner(ways.url(0), ways.world.sandbox.dashboard);
   const at = { ...ways, office };
   const paid = [before, all].map((plays) => plays.filter(({ result }) => result?.payment != null));
   for (const [place, by] of Object.values(REFUNDS).entries()) {
@@ -144,28 +140,13 @@ describe('every way of paying, when the database is restored to an earlier copy'
   });
 
   it('does so when a replica takes over that lacks the newest commits', LONG, async () => {
-    await loseAfter({ label: 'tail', cells: OLD_AND_YOUNG, promote: true });
+    await loseAfter({ label: 'tail', cells: OLD_AND_YOUNG, how: { promote: true } });
   });
 
   for (const point of FAILPOINTS.filter((name) => name.startsWith('recovery.'))) {
-    it(`does so when a worker dies at ${point}`, LONG, async () => {
-      const { world } = ways;
-      const firstEnv = { TAPLINE_FAILPOINT: point };
-      let worker: ChaosProcess | undefined;
-      // Stops other workers, which would otherwise recover first.
-      const transfer = async () => {
-        for (const one of world.nodes.splice(2)) await one.close();
-      };
-      const meanwhile = async () => {
-        const started = await startChaosProcess(world.ground, {
-          ...{ name: `dies at ${point}`, role: 'worker', firstEnv, env: ways.env },
-        });
-        worker = started;
-        assert.ok(await waitUntil(() => started.starts() > 1, REST_MS), 'nothing died');
-      };
-      await loseAfter({ label: point, cells: OLD_AND_YOUNG, transfer, meanwhile }).finally(() => {
-        if (worker !== undefined) world.nodes.push(worker);
-      });
+    const options = point === MOST_WORK ? {} : LONG;
+    it(`does so when a worker dies at ${point}`, options, async () => {
+      await loseAfter({ label: point, cells: OLD_AND_YOUNG, how: { dyingAt: point } });
     });
   }
 });

@@ -24,7 +24,6 @@ const BUDGETS: readonly (readonly [file: string, settings: Readonly<Record<strin
   ['test/faults/model.test.ts', { FAULTS_RUNS: '100' }],
   ['src/settlement/relayer/state-machine/explore.test.ts', { EXPLORE_DEEPER: '2' }],
   ['test/faults/failpoints.slow.test.ts', { FAULTS: 'nightly' }],
-  ['test/faults/recovery-dies.slow.test.ts', { FAULTS: 'nightly' }],
   ['contracts/contracts.test.ts', { FOUNDRY_PROFILE: 'long' }],
 ];
 

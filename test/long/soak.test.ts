@@ -28,8 +28,6 @@ test('every feature survives every fault, and ledger, contract, receivers and fi
     repeat: `SOAK_MINUTES=${MINUTES} SEED=${SEED} npm run test:long -- test/long/soak.test.ts`,
     seconds: MINUTES * 60,
     clients: 8,
-    blockMs: 1_000,
-    profile: 'custom',
     reach: 'soak',
     size: { ...SIZE, refundDailyLimit: SIZE.refundDailyLimit * BigInt(MINUTES) },
     log: (line) => console.log(line),

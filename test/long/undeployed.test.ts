@@ -159,35 +159,30 @@ async function checkApproved({ me, wallet, send }: Approving): Promise<void> {
   assert.deepEqual(await comeToRest(ways.ground(), ways.ground()), []);
 }
 
-/** Ends the workers, and starts one that dies at this point and is not restarted. */
-async function workUntil(
+/**
+ * Ends the workers, and starts one that dies at this point and is not restarted. Sends a request
+ * meanwhile.
+ * @returns a function that returns the answer to the request
+ */
+async function workUntil<T>(
   point: Failpoint,
-  meanwhile: () => Promise<void>,
+  send: () => Promise<T>,
   then: Failpoint = BETWEEN,
-): Promise<void> {
-  await stopWorkers();
+): Promise<() => Promise<T>> {
+  const { world } = ways;
+  await world.stop(2);
   const firstEnv = { TAPLINE_FAILPOINT: point };
   // The supervisor uses this failpoint for every restart, until the worker is closed.
   const env = { ...ways.env, TAPLINE_FAILPOINT: then };
   const name = `dies at ${point} ${orders}`;
-  const worker = await startChaosProcess(ways.world.ground, {
-    ...{ name, role: 'worker', firstEnv, env },
-  });
-  await meanwhile();
+  const worker = await startChaosProcess(world.ground, { name, role: 'worker', firstEnv, env });
+  const answer = send();
   assert.ok(await waitUntil(() => worker.starts() > 1, REST_MS), 'nothing died');
   await worker.close();
+  return () => answer;
 }
 
-async function stopWorkers(): Promise<void> {
-  for (const one of ways.world.nodes.splice(2)) await one.close();
-}
-
-async function startWorker(): Promise<void> {
-  const name = `worker after ${orders}`;
-  ways.world.nodes.push(
-    await startChaosProcess(ways.world.ground, { name, role: 'worker', env: ways.env }),
-  );
-}
+const startWorker = () => ways.world.start([{ name: `worker after ${orders}`, role: 'worker' }]);
 
 describe('a wallet that is deployed for its payment pays once', () => {
   const POINTS = [
@@ -199,12 +194,9 @@ describe('a wallet that is deployed for its payment pays once', () => {
   for (const point of POINTS) {
     test(`when the worker that deploys it dies at ${point}`, async () => {
       const sale = await begin();
-      let paying: ReturnType<Attempt['pay']> | undefined;
-      await workUntil(point, async () => {
-        paying = sale.attempt.pay(0);
-      });
+      const paying = await workUntil(point, () => sale.attempt.pay(0));
       await startWorker();
-      await checkPaid(sale, (await paying)?.said ?? '');
+      await checkPaid(sale, (await paying()).said);
     });
   }
 
@@ -219,17 +211,14 @@ describe('a wallet that is deployed for its payment pays once', () => {
 
   test('when a reorganization undoes the deployment before the settlement', async () => {
     const sale = await begin();
-    let paying: ReturnType<Attempt['pay']> | undefined;
-    await workUntil(BETWEEN, async () => {
-      paying = sale.attempt.pay(0);
-    });
+    const paying = await workUntil(BETWEEN, () => sale.attempt.pay(0));
     assert.equal(await hasCode(sale.wallet), true);
     assert.equal(await ways.world.settledOnChain(sale.order), 0);
     for (let blocks = 1; await hasCode(sale.wallet); blocks++) {
       await ways.world.ground.testnet.reorganize(blocks);
     }
     await startWorker();
-    await checkPaid(sale, (await paying)?.said ?? '');
+    await checkPaid(sale, (await paying()).said);
   });
 });
 
@@ -237,32 +226,23 @@ describe('a wallet that is deployed for its payment pays once', () => {
 describe('a wallet that is deployed for its approval approves', () => {
   test('when the worker that deploys it dies', async () => {
     const approving = await beginApproval();
-    let sent: Promise<Reply> | undefined;
-    await workUntil('settlement.broadcast_sent', async () => {
-      sent = approving.send();
-    });
+    const sent = await workUntil('settlement.broadcast_sent', approving.send);
     await startWorker();
-    await sent;
+    await sent();
     await checkApproved(approving);
   });
 
   test('when a reorganization undoes the deployment before the approval', async () => {
     const approving = await beginApproval();
-    let sent: Promise<Reply> | undefined;
     // Then the worker dies whenever it has signed something, such as the approval.
-    await workUntil(
-      'settlement.outcome_committed',
-      async () => {
-        sent = approving.send();
-      },
-      'settlement.signed_committed',
-    );
+    const [point, then] = ['settlement.outcome_committed', 'settlement.signed_committed'] as const;
+    const sent = await workUntil(point, approving.send, then);
     assert.equal(await hasCode(approving.wallet), true);
     for (let blocks = 1; await hasCode(approving.wallet); blocks++) {
       await ways.world.ground.testnet.reorganize(blocks);
     }
     await startWorker();
-    await sent;
+    await sent();
     await checkApproved(approving);
   });
 });
@@ -273,29 +253,20 @@ describe('a wallet that is deployed for its payment, when the database is restor
    * @returns a function that returns the answer to the payment.
    */
   const deployOnly = async ({ attempt, order, wallet }: Sale) => {
-    let paying: ReturnType<Attempt['pay']> | undefined;
-    await workUntil(BETWEEN, async () => {
-      paying = attempt.pay(0);
-    });
+    const paying = await workUntil(BETWEEN, () => attempt.pay(0));
     assert.equal(await hasCode(wallet), true);
     assert.equal(await ways.world.settledOnChain(order), 0);
-    return async () => paying;
+    return paying;
   };
   /** Copies the database. @returns a function that restores the copy and awaits the recovery. */
   const backUp = async ({ order }: Sale) => {
-    const { world } = ways;
-    const { request_count: requestCount } = await world.recovery();
-    await world.ground.database.copy(order);
-    return async () => {
-      await world.ground.database.putBack(order);
-      if (world.nodes.length < 3) await startWorker();
-      await world.recovered(requestCount);
+    const restore = await ways.world.backUp(order);
+    const meanwhile = async () => {
+      if (ways.world.nodes.length < 3) await startWorker();
     };
+    return () => restore({ meanwhile });
   };
-  const read = async ({ attempt }: Sale) => {
-    const { merchant } = ways.world.node(0);
-    return (await merchant.get(`/payment_intents/${attempt.intent}`)).body;
-  };
+  const read = ({ attempt }: Sale) => ways.world.readIntent(attempt.intent);
 
   test('to before the deployment: is not charged, and pays later without another one', async () => {
     const wallet = await payer.undeployed();
@@ -329,7 +300,7 @@ describe('a wallet that is deployed for its payment, when the database is restor
     const paying = await deployOnly(sale);
     const restore = await backUp(sale);
     await startWorker();
-    const said = (await paying())?.said ?? '';
+    const said = (await paying()).said;
     await restore();
     await checkPaid(sale, said);
   });

@@ -5,14 +5,7 @@ import { PASS_TYPE } from '#testkit/fixtures/payers/wallet-credentials.ts';
 import { listen } from '#testkit/network/listen.ts';
 
 /** A server that behaves as Apple documents its push service: HTTP/2, with a client certificate. */
-export interface ApplePushServer {
-  readonly url: string;
-  /** Device tokens that received a notification, in order of arrival. */
-  readonly told: string[];
-  /** Responses to send for these device tokens instead of 200. */
-  readonly refusals: Map<string, { readonly status: number; readonly reason: string }>;
-  close(): Promise<void>;
-}
+export type ApplePushServer = Awaited<ReturnType<typeof startApplePushServer>>;
 
 function refusalOf(headers: IncomingHttpHeaders, body: string, commonName: unknown) {
   if (commonName !== 'Pass Type ID') return { status: 403, reason: 'BadCertificate' };
@@ -32,9 +25,11 @@ export async function startApplePushServer(keys: {
   readonly key: string;
   readonly cert: string;
   readonly ca: string;
-}): Promise<ApplePushServer> {
+}) {
+  /** Device tokens that received a notification, in order of arrival. */
   const told: string[] = [];
-  const refusals: ApplePushServer['refusals'] = new Map();
+  /** Responses to send for these device tokens instead of 200. */
+  const refusals = new Map<string, { readonly status: number; readonly reason: string }>();
   const server = createSecureServer({ ...keys, requestCert: true, rejectUnauthorized: true });
   server.on('stream', (stream, headers) => {
     let body = '';

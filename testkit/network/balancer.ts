@@ -1,18 +1,6 @@
 import { type Loop, startLoop } from '#core/background-loop.ts';
 
 /**
- * A load balancer. It polls the readiness endpoint of each node and returns the ready nodes in
- * turn.
- */
-export interface Balancer {
-  /** Returns the next ready node. If none is ready, returns the one that was ready last. */
-  next(): string;
-  /** Returns how many nodes are ready. */
-  ready(): number;
-  stop(): Promise<void>;
-}
-
-/**
  * Interval between probes. Real load balancers probe about once a second; tests cannot wait that
  * long.
  */
@@ -29,8 +17,14 @@ async function isReady(node: string): Promise<boolean> {
   }
 }
 
-/** @param nodes the nodes' URLs without `/api` */
-export function startBalancer(nodes: readonly string[]): Balancer {
+export type Balancer = ReturnType<typeof startBalancer>;
+
+/**
+ * Starts a load balancer. It polls the readiness endpoint of each node and returns the ready nodes
+ * in turn.
+ * @param nodes the nodes' URLs without `/api`
+ */
+export function startBalancer(nodes: readonly string[]) {
   let ready: readonly string[] = nodes;
   let last = nodes[0] ?? '';
   let turn = 0;
@@ -45,10 +39,12 @@ export function startBalancer(nodes: readonly string[]): Balancer {
     onError: () => {},
   });
   return {
+    /** Returns the next ready node. If none is ready, returns the one that was ready last. */
     next: () => {
       last = ready[turn++ % ready.length] ?? last;
       return last;
     },
+    /** Returns how many nodes are ready. */
     ready: () => ready.length,
     stop: loop.stop,
   };

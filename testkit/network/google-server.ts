@@ -12,21 +12,7 @@ import { listen } from '#testkit/network/listen.ts';
  * requests that violate Google's documentation (OAuth 2.0 for service accounts; REST reference of
  * Google Wallet), and stores the objects that a phone would show.
  */
-export interface GoogleServer {
-  readonly tokenUrl: string;
-  readonly api: string;
-  /** Stored objects by id. */
-  readonly objects: Map<string, Record<string, unknown>>;
-  /** Every request to the API, as method, path and status. */
-  readonly calls: string[];
-  /** Returns the number of tokens that were issued. */
-  tokens(): number;
-  /** Makes the next API requests fail with these statuses. */
-  fail(statuses: readonly number[]): void;
-  /** Registers the service account's public key. */
-  trust(key: KeyObject): void;
-  close(): Promise<void>;
-}
+export type GoogleServer = Awaited<ReturnType<typeof startGoogleServer>>;
 
 const strict = { additionalProperties: false };
 const object = (fields: Record<string, TSchema>) => Type.Object(fields, strict);
@@ -121,9 +107,11 @@ function createStore(objects: GoogleServer['objects']) {
   };
 }
 
-export async function startGoogleServer(): Promise<GoogleServer> {
-  const objects: GoogleServer['objects'] = new Map();
+export async function startGoogleServer() {
+  /** Stored objects by id. */
+  const objects = new Map<string, Record<string, unknown>>();
   const store = createStore(objects);
+  /** Every request to the API, as method, path and status. */
   const calls: string[] = [];
   let given = 0;
   let failing: number[] = [];
@@ -166,11 +154,14 @@ export async function startGoogleServer(): Promise<GoogleServer> {
     api: `${base}${API_PATH}`,
     objects,
     calls,
+    /** Returns the number of tokens that were issued. */
     tokens: () => given,
-    fail: (statuses) => {
+    /** Makes the next API requests fail with these statuses. */
+    fail: (statuses: readonly number[]) => {
       failing = [...statuses];
     },
-    trust: (trusted) => {
+    /** Registers the service account's public key. */
+    trust: (trusted: KeyObject) => {
       key = trusted;
     },
     close,

@@ -3,19 +3,6 @@ import { once } from 'node:events';
 import { readdir, readFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 
-/** Connections to a server. Each has received one response and has been idle since. */
-export interface IdleConnections {
-  /** Returns how many connections the server has closed. */
-  lost(): number;
-  /**
-   * Sends a request on every n-th connection.
-   * @returns the number of responses with status 200
-   */
-  askEvery(nth: number): Promise<number>;
-  /** Closes all connections, half of them properly and the others abruptly. */
-  close(): Promise<void>;
-}
-
 /**
  * Number of connections that are opened at a time. A listening socket queues 511; further ones
  * would have to retry.
@@ -50,10 +37,10 @@ async function open(port: number, number: number): Promise<Socket> {
 }
 
 /**
- * Opens this many connections to a local server.
+ * Opens this many connections to a local server. Each has received one response and is idle.
  * @throws if a connection is refused or gets no response
  */
-export async function openIdleConnections(port: number, count: number): Promise<IdleConnections> {
+export async function openIdleConnections(port: number, count: number) {
   const sockets: Socket[] = [];
   while (sockets.length < count) {
     const wave = Math.min(WAVE, count - sockets.length);
@@ -61,11 +48,14 @@ export async function openIdleConnections(port: number, count: number): Promise<
     sockets.push(...(await Promise.all(opening)));
   }
   return {
+    /** Returns how many connections the server has closed. */
     lost: () => sockets.filter((socket) => socket.destroyed || socket.readableEnded).length,
-    askEvery: async (nth) => {
+    /** Sends a request on every n-th connection. @returns the number of 200 responses */
+    askEvery: async (nth: number) => {
       const asked = sockets.filter((_, number) => number % nth === 0);
       return (await Promise.all(asked.map(ask))).filter((answered) => answered).length;
     },
+    /** Closes all connections, half of them properly and the others abruptly. */
     close: async () => {
       const open = sockets.filter((socket) => !socket.destroyed);
       const closed = open.map((socket) => once(socket, 'close'));

@@ -5,12 +5,7 @@ import { listen } from '#testkit/network/listen.ts';
  * A mail server that accepts and keeps every message. It implements only those parts of SMTP that
  * sending needs.
  */
-export interface MailServer {
-  readonly url: string;
-  /** The messages as received, with headers. */
-  readonly messages: readonly string[];
-  stop(): Promise<void>;
-}
+export type MailServer = Awaited<ReturnType<typeof startMailServer>>;
 
 function serve(socket: Socket, keep: (message: string) => void): void {
   let buffer = '';
@@ -43,9 +38,10 @@ function serve(socket: Socket, keep: (message: string) => void): void {
   say('220 ready');
 }
 
-export async function startMailServer(): Promise<MailServer> {
+export async function startMailServer() {
+  /** The messages as received, with headers. */
   const messages: string[] = [];
   const server = createServer((socket) => serve(socket, (message) => messages.push(message)));
   const { port, close } = await listen(server);
-  return { url: `smtp://127.0.0.1:${port}`, messages, stop: close };
+  return { url: `smtp://127.0.0.1:${port}`, messages: messages as readonly string[], stop: close };
 }

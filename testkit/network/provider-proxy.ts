@@ -8,20 +8,17 @@ import { listen } from '#testkit/network/listen.ts';
 import type { Behavior } from '#testkit/network/provider-behaviors.ts';
 
 /** A third-party provider in front of the test's chain. */
-export interface ProviderProxy {
-  readonly url: string;
-  /** The current misbehavior; `null` if there is none. */
-  behavior: Behavior | null;
-  /** The number of calls received. Each call in a batch counts. */
-  calls: number;
-  /** Functions that are called for each call received. */
-  readonly watchers: Set<(call: ProviderCall) => void>;
-  stop(): Promise<void>;
-}
+export type ProviderProxy = Awaited<ReturnType<typeof startProviderProxy>>;
 
-export async function startProviderProxy(target: string): Promise<ProviderProxy> {
-  const watchers: ProviderProxy['watchers'] = new Set();
-  const proxy = { behavior: null as Behavior | null, calls: 0, watchers };
+export async function startProviderProxy(target: string) {
+  const proxy = {
+    /** The current misbehavior; `null` if there is none. */
+    behavior: null as Behavior | null,
+    /** The number of calls received. Each call in a batch counts. */
+    calls: 0,
+    /** Functions that are called for each call received. */
+    watchers: new Set<(call: ProviderCall) => void>(),
+  };
   const held: HeldBroadcast[] = [];
   const releasing = setInterval(() => release(target, held), RELEASE_MS);
   const server = createServer(async (request, response) => {
@@ -31,7 +28,7 @@ export async function startProviderProxy(target: string): Promise<ProviderProxy>
     const isBatch = Array.isArray(parsed);
     const calls = (isBatch ? parsed : [parsed]) as ProviderCall[];
     proxy.calls += calls.length;
-    for (const call of calls) for (const watch of watchers) watch(call);
+    for (const call of calls) for (const watch of proxy.watchers) watch(call);
     const { behavior } = proxy;
     if (behavior?.delayMs !== undefined) await sleep(behavior.delayMs());
     const whole = behavior?.whole?.(calls) ?? null;

@@ -10,16 +10,7 @@ import type { RemoteKey } from '#settlement/remote-signer.ts';
 import { serveSigner } from '#signer/serve-signer.ts';
 
 /** A signer started with `npm run signer`. */
-export interface RemoteSigner {
-  /** The first key. */
-  readonly key: RemoteKey;
-  readonly keys: readonly RemoteKey[];
-  /** Stops the signer, so that requests to it fail. */
-  down(): Promise<void>;
-  /** Restarts the signer on the same port, with the state that it stored. */
-  up(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type RemoteSigner = Awaited<ReturnType<typeof startRemoteSigner>>;
 
 const TOKEN = 'signer-token-of-a-test-0123456789';
 const MAX_FEE_PER_GAS = 10n ** 12n;
@@ -29,7 +20,7 @@ export async function startRemoteSigner(wanted: {
   readonly chainId: number;
   readonly settlement: Hex;
   readonly functions: readonly string[];
-}): Promise<RemoteSigner> {
+}) {
   const { chainId, settlement, functions } = wanted;
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-signer-'));
   const limits = {
@@ -44,17 +35,24 @@ export async function startRemoteSigner(wanted: {
   const settings = { host: '127.0.0.1', port: 0, token: TOKEN, tls: null, folder, accounts };
   let server = await serveSigner(settings, () => {});
   const { port } = server.address() as AddressInfo;
+  /** Stops the signer, so that requests to it fail. */
   const down = async () => {
     if (!server.listening) return;
     server.close();
     await once(server, 'close');
   };
   const url = `http://127.0.0.1:${port}`;
-  const keys = accounts.map(({ address }) => ({ url, address, token: TOKEN }));
+  const keys: readonly RemoteKey[] = accounts.map(({ address }) => ({
+    url,
+    address,
+    token: TOKEN,
+  }));
   return {
+    /** The first key. */
     key: present(keys[0], 'a key'),
     keys,
     down,
+    /** Restarts the signer on the same port, with the state that it stored. */
     up: async () => {
       server = await serveSigner({ ...settings, port }, () => {});
     },

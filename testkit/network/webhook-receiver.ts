@@ -13,20 +13,7 @@ export interface Received {
 
 export type Answerer = (received: Received, response: http.ServerResponse) => void | Promise<void>;
 
-export interface TestReceiver {
-  readonly url: string;
-  readonly port: number;
-  readonly received: readonly Received[];
-  connections(): number;
-  /** Sets how the server responds from now on. Default: 200 with `ok`. */
-  answer(answerer: Answerer): void;
-  /**
-   * Returns the first `count` requests once they have arrived.
-   * @throws if they do not arrive in time
-   */
-  waitFor(count: number, limitMs?: number): Promise<readonly Received[]>;
-  close(): Promise<void>;
-}
+export type TestReceiver = Awaited<ReturnType<typeof startReceiver>>;
 
 const WAIT_STEP_MS = 5;
 const WAIT_LIMIT_MS = 8_000;
@@ -36,7 +23,7 @@ export async function startReceiver(
   host = '127.0.0.1',
   create: (listener: http.RequestListener) => http.Server = (listener) =>
     http.createServer(listener),
-): Promise<TestReceiver> {
+) {
   const received: Received[] = [];
   let connections = 0;
   let answerer: Answerer = (_received, response) => void response.end('ok');
@@ -56,12 +43,18 @@ export async function startReceiver(
   return {
     url,
     port,
-    received,
+    received: received as readonly Received[],
+    /** Returns the number of connections that the server has accepted. */
     connections: () => connections,
-    answer: (next) => {
+    /** Sets how the server responds from now on. Default: 200 with `ok`. */
+    answer: (next: Answerer) => {
       answerer = next;
     },
-    waitFor: async (count, limitMs = WAIT_LIMIT_MS) => {
+    /**
+     * Returns the first `count` requests once they have arrived.
+     * @throws if they do not arrive in time
+     */
+    waitFor: async (count: number, limitMs = WAIT_LIMIT_MS): Promise<readonly Received[]> => {
       const end = performance.now() + limitMs;
       while (received.length < count) {
         if (performance.now() > end) {

@@ -4,7 +4,6 @@ import { openPayout } from '#books/statement.ts';
 import { newId } from '#core/ids.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { silentLog } from '#observability/log.ts';
-import type { Payment } from '#payments/payment.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
@@ -22,20 +21,12 @@ import { mintToken } from '#testkit/fixtures/payments/store-requests.ts';
 import { addEndpoint, endpointsOf } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 
 /** A store with data for every invariant, all of which hold. */
-export interface HealthyStore extends TestStore {
-  /** A partly refunded payment, made with a pass. */
-  readonly payment: Payment;
-  readonly endpoint: {
-    readonly id: string;
-    /** Ids of the events that the endpoint's receiver acknowledged. */
-    readonly accepted: ReadonlySet<string>;
-  };
-}
+export type HealthyStore = Awaited<ReturnType<typeof openHealthyStore>>;
 
 const AMOUNT = 2_500_000;
 const REFUNDED = 500_000;
 
-export async function openHealthyStore(): Promise<HealthyStore> {
+export async function openHealthyStore() {
   const store = await openStore();
   const enabledEvents = ['payment.*', 'refund.*'];
   // Nothing listens at this address, because the test records the deliveries itself.
@@ -44,13 +35,15 @@ export async function openHealthyStore(): Promise<HealthyStore> {
   });
   // Waits, because an endpoint gets only events that are at least a millisecond newer than itself.
   await sleep(2);
+  /** A partly refunded payment, made with a pass. */
   const payment = await addPayment(store, AMOUNT);
   await payWithToken(store);
   const refunded = await refundNow(store, { paymentId: payment.id, amount: REFUNDED });
   if (refunded.status !== 'succeeded') throw new Error(JSON.stringify(refunded));
   await withdraw(store);
   await addIntent(store);
-  return { ...store, payment, endpoint: { id: endpoint.id, accepted: await deliverAll(store) } };
+  const accepted: ReadonlySet<string> = await deliverAll(store);
+  return { ...store, payment, endpoint: { id: endpoint.id, accepted } };
 }
 
 async function payWithToken(store: TestStore): Promise<void> {

@@ -1,22 +1,14 @@
 import { rm } from 'node:fs/promises';
 import { type Running, start } from '#app/start.ts';
 import { silentLog } from '#observability/log.ts';
-import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { readConfig } from '#settings/config.ts';
-import type { NetworkConfig } from '#settlement/network-config.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { temporaryDataDir } from '#testkit/network/spawn-network.ts';
 import { startTestNetwork } from '#testkit/network/test-network.ts';
 import { groundEnv } from '#testkit/simulation/chaos/chaos-process.ts';
 
 /** The whole service in this process, on chains with short block intervals. */
-export interface QuickNetwork {
-  readonly sandbox: SandboxFile;
-  readonly secret: Buffer;
-  /** Settings of the test network. */
-  readonly testnet: NetworkConfig;
-  close(): Promise<void>;
-}
+export type QuickNetwork = Awaited<ReturnType<typeof startQuickNetwork>>;
 
 const BLOCK_MS = 40;
 /** Block interval of the second chain, which is idle once it has started. */
@@ -28,7 +20,7 @@ export async function startQuickNetwork(
     readonly database?: TestDatabase;
     readonly env?: Readonly<Record<string, string>>;
   } = {},
-): Promise<QuickNetwork> {
+) {
   const [database, testnet, mainnet, folder] = await Promise.all([
     options.database ?? testDatabase(),
     startTestNetwork(() => ({ network: 'testnet', livemode: false })),
@@ -53,6 +45,7 @@ export async function startQuickNetwork(
   return {
     sandbox,
     secret,
+    /** Settings of the test network. */
     testnet: testnet.config,
     close: async () => {
       await running.stop();

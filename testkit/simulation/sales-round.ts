@@ -7,15 +7,6 @@ import { TEST_CHAIN_ID } from '#testkit/network/test-network.ts';
 import { PUBLIC_URL } from '#testkit/simulation/chaos/chaos-process.ts';
 import type { QuickNetwork } from '#testkit/simulation/model-network.ts';
 
-/**
- * A shop that makes every kind of sale over HTTP, with refunds and lists, as on a normal business
- * day.
- */
-export interface Shop {
-  /** Sells, refunds and lists once. */
-  round(): Promise<void>;
-}
-
 interface Parties {
   readonly merchant: Caller;
   readonly till: Caller;
@@ -154,8 +145,12 @@ async function readTheRest(parties: Parties): Promise<void> {
   }
 }
 
-/** @param receiverUrl gets the webhooks. */
-export async function openShop(network: QuickNetwork, receiverUrl: string): Promise<Shop> {
+/**
+ * Opens a shop that makes every kind of sale over HTTP, with refunds and lists, as on a normal
+ * business day.
+ * @param receiverUrl gets the webhooks
+ */
+export async function openShop(network: QuickNetwork, receiverUrl: string) {
   const { sandbox, secret } = network;
   const mode = sandbox.test;
   const payerToken = await signInWallet(sandbox.web_url, wallet(secret, 'testnet payer ok'), {
@@ -171,6 +166,7 @@ export async function openShop(network: QuickNetwork, receiverUrl: string): Prom
   await addEndpoints(parties.merchant, receiverUrl);
   let rounds = 0;
   return {
+    /** Sells, refunds and lists once. */
     round: async () => {
       const sale = await sell(parties, `round-${++rounds}`);
       await sellOtherwise(parties);

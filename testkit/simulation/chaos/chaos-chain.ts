@@ -15,32 +15,11 @@ import { connectRpc } from '#sandbox/json-rpc.ts';
 import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type ProfileName, profileNamed } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
-import { type ProviderProxy, startProviderProxy } from '#testkit/network/provider-proxy.ts';
+import { startProviderProxy } from '#testkit/network/provider-proxy.ts';
 import { ENDED_MS, persistently } from '#testkit/simulation/chaos/chaos-restart.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-export interface ChaosChain {
-  readonly config: NetworkConfig;
-  /**
-   * A proxy in front of the node that rate-limits, falsifies or drops responses on command; `null`
-   * without one.
-   */
-  readonly provider: ProviderProxy | null;
-  /**
-   * Saves the state, waits a few blocks, and kills the node with SIGKILL. The node loses these
-   * blocks.
-   */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  /** Hangs the node: connections stay open but get no response. */
-  freeze(): void;
-  thaw(): void;
-  /** Replaces the newest blocks with empty ones and drops their transactions. */
-  reorganize(blocks: number): Promise<void>;
-  /** Pauses or resumes all transfers of the token, as its issuer can. */
-  pauseToken(paused: boolean): Promise<void>;
-  stop(): Promise<void>;
-}
+export type ChaosChain = Awaited<ReturnType<typeof openChaosChain>>;
 
 /**
  * The way to the node. `none`: directly. `first`: through a faulty provider, with the node as
@@ -114,7 +93,7 @@ export async function openChaosChain(
     /** Default: the sandbox's. */
     readonly delays?: ContractDelays;
   },
-): Promise<ChaosChain> {
+) {
   const { network, secret } = wanted;
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
@@ -132,14 +111,14 @@ export async function openChaosChain(
   const config = await prepareNetwork(node, network, secret, wanted.delays);
   const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
   const own = wanted.providers === 'only' ? [] : config.rpcUrls;
+  const rpcUrls = provider === null ? own : [provider.url, ...own];
   return {
-    config: {
-      ...config,
-      profile: profileNamed(wanted.profile),
-      rpcUrls: provider === null ? own : [provider.url, ...own],
-    },
+    config: { ...config, profile: profileNamed(wanted.profile), rpcUrls },
+    /** Rate-limits, falsifies or drops responses on command; `null` without a proxy. */
     provider,
+    /** Pauses or resumes all transfers of the token, as its issuer can. */
     pauseToken: openTokenSwitch(config, secret),
+    /** Kills the node with SIGKILL. It loses the blocks since its state was saved. */
     kill: async () => {
       await saveAlmostAll(node, wanted.blockMs);
       signal('SIGKILL');
@@ -150,9 +129,11 @@ export async function openChaosChain(
     start: async () => {
       node = await persistently(start);
     },
+    /** Hangs the node: connections stay open but get no response. */
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
-    reorganize: async (blocks) => {
+    /** Replaces the newest blocks with empty ones and drops their transactions. */
+    reorganize: async (blocks: number) => {
       await connectRpc(node.rpcUrl)('anvil_reorg', [blocks, []]);
     },
     stop: async () => {

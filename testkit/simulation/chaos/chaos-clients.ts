@@ -4,11 +4,12 @@ import {
   type ChaosAnswer,
   type ChaosCaller,
   openChaosCaller,
+  pageThrough,
 } from '#testkit/simulation/chaos/chaos-caller.ts';
 import type { Journal, SeenIntent, SeenRefund } from '#testkit/simulation/chaos/chaos-journal.ts';
-import { pageThrough } from '#testkit/simulation/chaos/chaos-pagination.ts';
 import type { ChaosWorld } from '#testkit/simulation/chaos/chaos-world.ts';
 import type { Step } from '#testkit/simulation/history.ts';
+import type { Till } from '#testkit/simulation/ways/shops.ts';
 import { WAYS } from '#testkit/simulation/ways/ways.ts';
 
 export interface ClientsOptions {
@@ -29,44 +30,43 @@ export interface ClientsOptions {
   readonly pauseMs: PauseMs | null;
 }
 
-interface Client {
-  readonly urls: readonly string[];
-  readonly random: Random;
-  readonly journal: Journal;
+interface Client extends ClientsOptions {
   readonly world: ChaosWorld;
+  readonly till: Till;
   readonly server: ChaosCaller;
-  readonly counter: {
-    readonly id: string;
-    readonly deviceKey: string;
-    readonly caller: ChaosCaller;
-  };
-  readonly endpoints: readonly string[];
-  readonly everything: boolean;
+  readonly counter: ChaosCaller;
 }
 
-type Scene = (client: Client) => Promise<void>;
+type Scene = (client: Client) => Promise<unknown>;
 
 interface IntentBody extends Omit<SeenIntent, 'declined' | 'tip'> {
   readonly tip: number | null;
   readonly last_payment_error: { readonly created: string } | null;
 }
 
-function noteIntent(client: Client, answer: ChaosAnswer | null): SeenIntent | null {
+/** Records the intent that a response shows. */
+function noteIntent({ journal }: Client, answer: ChaosAnswer | null): SeenIntent | null {
   if (answer === null || answer.status >= 300) return null;
-  const {
-    id,
-    amount,
-    tip,
-    status,
-    payment,
-    last_payment_error: error,
-  } = answer.body as unknown as IntentBody;
+  const { id, amount, tip, status, payment, ...body } = answer.body as unknown as IntentBody;
   // Recorded only while the intent can still be paid, because a paid intent keeps the error of an
   // earlier attempt.
-  const declined = status === 'requires_payment_method' ? (error?.created ?? null) : null;
+  const isOpen = status === 'requires_payment_method';
+  const declined = isOpen ? (body.last_payment_error?.created ?? null) : null;
   const intent = { id, amount, tip: tip ?? 0, status, payment, declined };
-  client.journal.saw(intent);
+  journal.saw(intent);
   return intent;
+}
+
+/**
+ * Does something once, or sometimes twice concurrently, like a client that retries too early.
+ * Records the intent of each response as soon as it comes, because the database may be restored
+ * before the second one comes.
+ */
+async function perhapsTwice(client: Client, what: string, ask: () => Promise<ChaosAnswer | null>) {
+  const once = async () => noteIntent(client, await ask());
+  const [first] = await Promise.all(client.random.chance(5) ? [once(), once()] : [once()]);
+  client.journal.count(what);
+  return first ?? null;
 }
 
 /** Returns a price in USDC, or sometimes in euros. */
@@ -76,24 +76,16 @@ function choosePrice({ random, everything }: Client) {
   return { presentment: { currency: 'eur', amount: random.between(1, 230) } };
 }
 
-async function create(client: Client, terminal = client.counter.id): Promise<SeenIntent | null> {
-  const { random, server, counter } = client;
+async function create(client: Client, terminal = client.till.terminal) {
+  const { random, server, counter, till } = client;
   const price = choosePrice(client);
   const key = random.key();
-  const cashier = terminal === counter.id && random.chance(30);
-  // Records each response as soon as it comes, because the database may be restored before the
-  // second one comes.
-  const once = async () =>
-    noteIntent(
-      client,
-      cashier
-        ? await counter.caller.post('/payment_intents', price, key)
-        : await server.post('/payment_intents', { ...price, terminal }, key),
-    );
-  // Sometimes sends the request twice concurrently, like a client that retries too early.
-  const [made] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
-  client.journal.count('create');
-  return made ?? null;
+  const cashier = terminal === till.terminal && random.chance(30);
+  return perhapsTwice(client, 'create', () =>
+    cashier
+      ? counter.post('/payment_intents', price, key)
+      : server.post('/payment_intents', { ...price, terminal }, key),
+  );
 }
 
 function choosePass(client: Client): string {
@@ -103,15 +95,11 @@ function choosePass(client: Client): string {
   return random.pick(world.passes);
 }
 
-async function tap(client: Client, intentId: string, pass = choosePass(client)) {
-  const { counter, random } = client;
-  const body = { credential: { type: 'nfc_id', value: pass } };
-  const path = `/payment_intents/${intentId}/tap`;
-  const key = random.key();
-  const once = async () => noteIntent(client, await counter.caller.post(path, body, key));
-  const [tapped] = await Promise.all(random.chance(5) ? [once(), once()] : [once()]);
-  client.journal.count('tap');
-  return tapped ?? null;
+async function tap(client: Client, { id }: SeenIntent) {
+  const body = { credential: { type: 'nfc_id', value: choosePass(client) } };
+  const key = client.random.key();
+  const path = `/payment_intents/${id}/tap`;
+  return perhapsTwice(client, 'tap', () => client.counter.post(path, body, key));
 }
 
 /** Polls until the intent is no longer settling or waiting for its payer. */
@@ -135,7 +123,7 @@ async function answerPayer(client: Client, intent: SeenIntent): Promise<void> {
 async function refund(client: Client, payment: string, amount: number): Promise<void> {
   const { random, server, counter } = client;
   const part = random.chance(40) ? {} : { amount: random.between(1, amount) };
-  const from = random.chance(30) ? counter.caller : server;
+  const from = random.chance(30) ? counter : server;
   const answer = await from.post('/refunds', { payment, ...part });
   client.journal.count('refund');
   if (answer?.status !== 201) return;
@@ -151,14 +139,23 @@ async function refundSome(client: Client, intent: SeenIntent): Promise<void> {
   await Promise.all(Array.from({ length: count }, () => refund(client, payment, amount)));
 }
 
+/** A scene with a new intent. Polls the intent until it has ended. */
+const withIntent =
+  (play: (client: Client, made: SeenIntent) => Promise<unknown>): Scene =>
+  async (client) => {
+    const made = await create(client);
+    if (made === null) return;
+    await play(client, made);
+    await follow(client, made.id);
+  };
+
 const sale: Scene = async (client) => {
   const made = await create(client);
   if (made === null) return;
-  if (client.random.chance(10)) await client.counter.caller.get('/payment_intents/next?wait=1');
-  const tapped = await tap(client, made.id);
-  if (tapped?.status === 'requires_action' && client.random.chance(80)) {
+  if (client.random.chance(10)) await client.counter.get('/payment_intents/next?wait=1');
+  const tapped = await tap(client, made);
+  if (tapped?.status === 'requires_action' && client.random.chance(80))
     await answerPayer(client, tapped);
-  }
   const seen = await follow(client, made.id);
   if (seen?.status === 'succeeded' && client.random.chance(12)) await refundSome(client, seen);
 };
@@ -170,17 +167,10 @@ let orders = 0;
  * credential for a second sale.
  */
 const byAnyWay: Scene = async (client) => {
-  const { random, world, counter, journal, urls } = client;
+  const { random, world, till, journal, urls } = client;
   if (world.payers.length === 0) return sale(client);
   const way = random.pick(WAYS);
   const payer = random.pick(world.payers.filter(({ kind }) => kind === way.payer));
-  const till = {
-    account: world.accountId,
-    secretKey: world.secretKey,
-    terminal: counter.id,
-    deviceKey: counter.deviceKey,
-    agentTerminal: world.agentTerminal,
-  };
   const amount = random.between(1_000, 2_000_000);
   const tip = way.atTill && random.chance(50) ? random.below(1_000) : null;
   const wish = { amount, tip, order: `Y${(++orders).toString(36)}` };
@@ -197,28 +187,20 @@ const byAnyWay: Scene = async (client) => {
   }
 };
 
-const cancelRace: Scene = async (client) => {
-  const made = await create(client);
-  if (made === null) return;
-  const path = `/payment_intents/${made.id}/cancel`;
+const cancelRace = withIntent((client, made) => {
   const { server, counter, random } = client;
   const canceling = async () => {
     await sleep(random.below(60));
-    const answer = await (random.chance(50) ? server : counter.caller).post(path);
+    const by = random.chance(50) ? server : counter;
+    const answer = await by.post(`/payment_intents/${made.id}/cancel`);
     client.journal.count('cancel');
     noteIntent(client, answer);
   };
-  await Promise.all([canceling(), tap(client, made.id)]);
-  await follow(client, made.id);
-};
+  return Promise.all([canceling(), tap(client, made)]);
+});
 
 /** Lets two customers tap their passes for the same intent. */
-const doubleTap: Scene = async (client) => {
-  const made = await create(client);
-  if (made === null) return;
-  await Promise.all([tap(client, made.id), tap(client, made.id)]);
-  await follow(client, made.id);
-};
+const doubleTap = withIntent((client, made) => Promise.all([tap(client, made), tap(client, made)]));
 
 const agentPays: Scene = async (client) => {
   const { random, server, world, journal } = client;
@@ -242,15 +224,12 @@ const agentPays: Scene = async (client) => {
   await follow(client, made.id);
 };
 
-const expireNow: Scene = async (client) => {
-  const made = await create(client);
-  if (made === null) return;
-  const path = `/test_helpers/payment_intents/${made.id}/expire`;
+const expireNow = withIntent(async (client, { id, ...made }) => {
+  const path = `/test_helpers/payment_intents/${id}/expire`;
   const expiring = client.server.send('POST', path).then((answer) => noteIntent(client, answer));
-  if (client.random.chance(50)) await tap(client, made.id);
+  if (client.random.chance(50)) await tap(client, { id, ...made });
   await expiring;
-  await follow(client, made.id);
-};
+});
 
 const paginate: Scene = async ({ random, server, journal }) => {
   const list = random.pick(['payment_intents', 'payments', 'refunds', 'events']);
@@ -300,14 +279,12 @@ function openClient(options: ClientsOptions, number: number): Client {
   const open = (surface: string, key: string) =>
     openChaosCaller({ urls: urls.map((url) => url + surface), key, random, journal });
   return {
-    random,
-    journal,
+    ...options,
     world,
+    till: { ...world, terminal: terminal.id, deviceKey: terminal.deviceKey },
     server: open('/v1', world.secretKey),
-    urls,
-    counter: { ...terminal, caller: open('/device/v1', terminal.deviceKey) },
+    counter: open('/device/v1', terminal.deviceKey),
     endpoints: world.livemode ? [] : options.endpoints,
-    everything: options.everything,
   };
 }
 

@@ -55,94 +55,85 @@ const CLOCK_STEP_MS = 120_000;
 /** A kind of fault. Its plan makes the random choices. */
 type ChaosFault = Fault & {
   /** True if the fault may undo blocks. A chain with immediate finality skips such faults. */
-  readonly undoesBlocks?: true;
+  readonly undoesBlocks: boolean;
 };
 
-/** An outage: `broken` breaks its targets, and `repaired` repairs them after `ms`. */
-interface Outage {
-  readonly ms: number;
-  readonly broken: (targets: readonly ChaosProcess[]) => unknown;
-  readonly repaired: (targets: readonly ChaosProcess[]) => unknown;
-}
+type Act = (targets: readonly ChaosProcess[]) => unknown;
 
-function lasting(targets: readonly ChaosProcess[], { ms, broken, repaired }: Outage): Plan {
-  return {
-    targets,
-    strike: async (met) => {
-      try {
-        await broken(met);
-        await sleep(ms);
-      } finally {
-        await repaired(met);
-      }
-    },
+const fault = (weight: number, name: string, plan: Fault['plan'], undoesBlocks = false) => {
+  return { weight, name, plan, undoesBlocks };
+};
+
+/** A fault that may undo blocks. */
+const undoing = (weight: number, name: string, plan: Fault['plan']) =>
+  fault(weight, name, plan, true);
+
+/** An outage: `broken` breaks its targets, and `repaired` repairs them after this time. */
+function lasting(
+  targets: readonly ChaosProcess[],
+  ms: number,
+  [broken, repaired]: readonly [Act, Act],
+): Plan {
+  const strike = async (met: readonly ChaosProcess[]) => {
+    try {
+      await broken(met);
+      await sleep(ms);
+    } finally {
+      await repaired(met);
+    }
   };
+  return { targets, strike };
 }
 
 const each = (act: (process: ChaosProcess) => unknown) => (targets: readonly ChaosProcess[]) =>
   Promise.all(targets.map(act));
+
+const freeze = (targets: readonly ChaosProcess[], ms: number): Plan => {
+  return { targets, strike: async (met) => void (await each((one) => one.freeze(ms))(met)) };
+};
 
 function workersOf(processes: readonly ChaosProcess[]): ChaosProcess[] {
   return processes.filter(({ role }) => role === 'worker');
 }
 
 function processFaults(processes: readonly ChaosProcess[]): ChaosFault[] {
-  const signal = (
-    named: Pick<Fault, 'name' | 'weight'> & { readonly count?: number },
-    send: (process: ChaosProcess) => void,
-  ): Fault => ({
-    ...named,
-    plan: (random) => ({
-      targets: Array.from({ length: named.count ?? 1 }, () => random.pick(processes)),
-      strike: async (targets) => targets.forEach(send),
-    }),
-  });
+  const signal =
+    (count: number, send: (process: ChaosProcess) => void): Fault['plan'] =>
+    (random) => {
+      const targets = Array.from({ length: count }, () => random.pick(processes));
+      return { targets, strike: async (met) => met.forEach(send) };
+    };
   const kill = (process: ChaosProcess) => process.kill();
   return [
-    signal({ name: 'kill -9 of a process', weight: 30 }, kill),
-    signal({ name: 'kill -9 of two processes at once', weight: 8, count: 2 }, kill),
-    signal({ name: 'SIGTERM to a process', weight: 8 }, (process) => process.terminate()),
-    {
-      // Often freezes a worker until its leases have expired, although it still believes that it
-      // holds them.
-      name: 'a process freezes',
-      weight: 8,
-      plan: (random) => {
-        const targets = [random.pick(processes)];
-        const ms = random.between(2_000, 12_000);
-        return { targets, strike: async (met) => void (await each((one) => one.freeze(ms))(met)) };
-      },
-    },
+    fault(30, 'kill -9 of a process', signal(1, kill)),
+    fault(8, 'kill -9 of two processes at once', signal(2, kill)),
+    fault(
+      8,
+      'SIGTERM to a process',
+      signal(1, (process) => process.terminate()),
+    ),
+    // Often freezes a worker until its leases have expired, although it still believes that it
+    // holds them.
+    fault(8, 'a process freezes', (random) =>
+      freeze([random.pick(processes)], random.between(2_000, 12_000)),
+    ),
   ];
 }
 
-function databaseFaults({ ground, processes }: Field): ChaosFault[] {
-  const { database, chains } = ground;
+function databaseFaults({ ground: { database, chains }, processes }: Field): ChaosFault[] {
+  const all = [database, ...chains];
   return [
-    {
-      name: 'everything dies at once',
-      weight: 4,
-      undoesBlocks: true,
-      plan: () => ({
-        targets: processes,
-        strike: async () => {
-          for (const process of processes) process.kill();
-          const all = [database, ...chains];
-          await Promise.all(all.map((one) => one.kill()));
-          await Promise.all(all.map((one) => one.start()));
-        },
-      }),
-    },
-    {
-      name: 'PostgreSQL stopped immediately',
-      weight: 24,
-      plan: (random) =>
-        lasting(processes, {
-          ms: random.below(2_000),
-          broken: () => database.kill(),
-          repaired: () => database.start(),
-        }),
-    },
+    undoing(4, 'everything dies at once', () => ({
+      targets: processes,
+      strike: async () => {
+        for (const process of processes) process.kill();
+        await Promise.all(all.map((one) => one.kill()));
+        await Promise.all(all.map((one) => one.start()));
+      },
+    })),
+    fault(24, 'PostgreSQL stopped immediately', (random) =>
+      lasting(processes, random.below(2_000), [() => database.kill(), () => database.start()]),
+    ),
   ];
 }
 
@@ -150,49 +141,30 @@ function databaseFaults({ ground, processes }: Field): ChaosFault[] {
 function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
-    {
-      name: 'a chain node killed',
-      weight: 8,
-      undoesBlocks: true,
-      plan: (random) => {
-        const chain = random.pick(chains);
-        const ms = random.below(2_500);
-        return lasting(workers, { ms, broken: () => chain.kill(), repaired: () => chain.start() });
-      },
-    },
-    {
-      name: 'a chain node hangs',
-      weight: 6,
-      plan: (random) => {
-        const chain = random.pick(chains);
-        const ms = random.between(1_000, 6_000);
-        return lasting(workers, { ms, broken: () => chain.freeze(), repaired: () => chain.thaw() });
-      },
-    },
-    {
-      name: 'a reorganization of a chain',
-      weight: 10,
-      undoesBlocks: true,
-      plan: (random) => {
-        const chain = random.pick(chains);
-        const blocks = random.between(1, 4);
-        // Ignores errors, because a node that was just started may have too few blocks.
-        return { targets: workers, strike: () => chain.reorganize(blocks).catch(() => {}) };
-      },
-    },
-    {
-      name: 'a provider limits, lies or loses for a while',
-      weight: 12,
-      plan: (random) => {
-        const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
-        const behavior = BEHAVIORS[random.pick(BEHAVIOR_NAMES)];
-        const behave = (as: typeof provider.behavior) => () => {
-          provider.behavior = as;
-        };
-        const ms = random.between(2_000, 8_000);
-        return lasting(workers, { ms, broken: behave(behavior()), repaired: behave(null) });
-      },
-    },
+    undoing(8, 'a chain node killed', (random) => {
+      const chain = random.pick(chains);
+      return lasting(workers, random.below(2_500), [() => chain.kill(), () => chain.start()]);
+    }),
+    fault(6, 'a chain node hangs', (random) => {
+      const chain = random.pick(chains);
+      const ms = random.between(1_000, 6_000);
+      return lasting(workers, ms, [() => chain.freeze(), () => chain.thaw()]);
+    }),
+    undoing(10, 'a reorganization of a chain', (random) => {
+      const chain = random.pick(chains);
+      const blocks = random.between(1, 4);
+      // Ignores errors, because a node that was just started may have too few blocks.
+      return { targets: workers, strike: () => chain.reorganize(blocks).catch(() => {}) };
+    }),
+    fault(12, 'a provider limits, lies or loses for a while', (random) => {
+      const provider = random.pick(chains.flatMap((chain) => chain.provider ?? []));
+      const behavior = BEHAVIORS[random.pick(BEHAVIOR_NAMES)];
+      const behave = (as: typeof provider.behavior) => () => {
+        provider.behavior = as;
+      };
+      const ms = random.between(2_000, 8_000);
+      return lasting(workers, ms, [behave(behavior()), behave(null)]);
+    }),
   ];
 }
 
@@ -200,49 +172,31 @@ function chainFaults({ ground: { chains }, processes }: Field): ChaosFault[] {
 function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] {
   const workers = workersOf(processes);
   return [
-    {
-      // Sales and refunds continue during the pause. Failed refunds are retried after a minute.
-      name: 'USDC paused and unpaused',
-      weight: 8,
-      plan: (random) => {
-        const chain = random.pick(ground.chains);
-        const pause = (isPaused: boolean) => () => chain.pauseToken(isPaused);
-        const ms = random.between(2_000, 8_000);
-        return lasting(workers, { ms, broken: pause(true), repaired: pause(false) });
-      },
-    },
-    {
-      name: 'no worker for longer than a payment may take',
-      weight: 6,
-      plan: (random) => {
-        const ms = settleWithinMs + random.between(1_000, 6_000);
-        const strike: Plan['strike'] = async (met) =>
-          void (await each((one) => one.freeze(ms))(met));
-        return { targets: workers, strike };
-      },
-    },
-    {
-      // Restarts one or all workers without the key. A worker must refuse to start while the key's
-      // sender has open transactions.
-      name: 'a relayer key taken out early, and put back',
-      weight: 8,
-      plan: (random) => {
-        const { config } = random.pick(ground.chains);
-        const name = `CHAIN_${config.network.toUpperCase()}_RELAYER_KEYS`;
-        const out = random.pick(config.relayerKeys);
-        const left = config.relayerKeys.filter((key) => key !== out);
-        const restart = (env: Readonly<Record<string, string>> | null) =>
-          each((worker) => {
-            worker.tell(env);
-            worker.kill();
-          });
-        const some = random.chance(50) ? workers : [random.pick(workers)];
-        const ms = random.between(4_000, 12_000);
-        return lasting(some, {
-          ...{ ms, broken: restart({ [name]: left.join() }), repaired: restart(null) },
+    // Sales and refunds continue during the pause. Failed refunds are retried after a minute.
+    fault(8, 'USDC paused and unpaused', (random) => {
+      const chain = random.pick(ground.chains);
+      const pause = (isPaused: boolean) => () => chain.pauseToken(isPaused);
+      return lasting(workers, random.between(2_000, 8_000), [pause(true), pause(false)]);
+    }),
+    fault(6, 'no worker for longer than a payment may take', (random) =>
+      freeze(workers, settleWithinMs + random.between(1_000, 6_000)),
+    ),
+    // Restarts one or all workers without the key. A worker must refuse to start while the key's
+    // sender has open transactions.
+    fault(8, 'a relayer key taken out early, and put back', (random) => {
+      const { config } = random.pick(ground.chains);
+      const name = `CHAIN_${config.network.toUpperCase()}_RELAYER_KEYS`;
+      const out = random.pick(config.relayerKeys);
+      const left = config.relayerKeys.filter((key) => key !== out);
+      const restart = (env: Readonly<Record<string, string>> | null) =>
+        each((worker) => {
+          worker.tell(env);
+          worker.kill();
         });
-      },
-    },
+      const some = random.chance(50) ? workers : [random.pick(workers)];
+      const ms = random.between(4_000, 12_000);
+      return lasting(some, ms, [restart({ [name]: left.join() }), restart(null)]);
+    }),
   ];
 }
 
@@ -250,67 +204,48 @@ function longFaults({ processes, ground, settleWithinMs }: Field): ChaosFault[] 
  * Returns faults that lose the data written between a backup of the database and its restore. The
  * chains keep everything.
  */
-function losses({ ground: { database }, journal, processes }: Field): ChaosFault[] {
+function losses({ ground: { database }, journal, processes: targets }: Field): ChaosFault[] {
   return [
-    {
-      name: 'PostgreSQL restored to an earlier copy',
-      weight: 10,
-      plan: (random) => {
-        const ms = random.between(4_000, 12_000);
-        const promote = random.chance(50);
-        return {
-          targets: processes,
-          strike: async () => {
-            journal.copied();
-            await database.copy('earlier');
-            await sleep(ms);
-            await database.putBack('earlier', { promote, whileAway: journal.restored });
-            await sleep(RECOVERED_MS);
-          },
-        };
-      },
-    },
-    {
-      name: 'a replica takes over without a loss',
-      weight: 5,
-      plan: () => ({ targets: processes, strike: () => database.failOver() }),
-    },
+    fault(10, 'PostgreSQL restored to an earlier copy', (random) => {
+      const ms = random.between(4_000, 12_000);
+      const promote = random.chance(50);
+      const strike = async () => {
+        journal.copied();
+        await database.copy('earlier');
+        await sleep(ms);
+        await database.putBack('earlier', { promote, whileAway: journal.restored });
+        await sleep(RECOVERED_MS);
+      };
+      return { targets, strike };
+    }),
+    fault(5, 'a replica takes over without a loss', () => {
+      return { targets, strike: () => database.failOver() };
+    }),
   ];
 }
 
 /** Returns faults of the machines that run the processes and the database. */
 function machineFaults({ ground: { database, disk }, processes }: Field): ChaosFault[] {
-  const step: Fault = {
-    name: 'the clock of a process steps, and back',
-    weight: 10,
-    plan: (random) => {
-      const targets = [random.pick(processes)];
-      const offMs = random.between(-CLOCK_STEP_MS, CLOCK_STEP_MS);
-      const ms = random.between(2_000, 10_000);
-      const stepTo = (off: number | null) => each((process) => process.stepClock(off));
-      return lasting(targets, { ms, broken: stepTo(offMs), repaired: stepTo(null) });
-    },
-  };
+  const step = fault(10, 'the clock of a process steps, and back', (random) => {
+    const targets = [random.pick(processes)];
+    const offMs = random.between(-CLOCK_STEP_MS, CLOCK_STEP_MS);
+    const stepTo = (off: number | null) => each((process) => process.stepClock(off));
+    return lasting(targets, random.between(2_000, 10_000), [stepTo(offMs), stepTo(null)]);
+  });
   if (disk === null) return [step];
-  const full: Fault = {
-    name: 'the disk of the database is full',
-    weight: 6,
-    plan: (random) => {
-      let free: (() => Promise<unknown>) | undefined;
-      return lasting(processes, {
-        ms: random.between(1_000, 6_000),
-        broken: async () => {
-          free = await disk.fill();
-        },
-        repaired: async () => {
-          await free?.();
-          // PostgreSQL stops when it cannot write its log. A supervisor would then restart it.
-          await database.kill().catch(() => {});
-          await database.start();
-        },
-      });
-    },
-  };
+  const full = fault(6, 'the disk of the database is full', (random) => {
+    let free: (() => Promise<unknown>) | undefined;
+    const fill = async () => {
+      free = await disk.fill();
+    };
+    const empty = async () => {
+      await free?.();
+      // PostgreSQL stops when it cannot write its log. A supervisor would then restart it.
+      await database.kill().catch(() => {});
+      await database.start();
+    };
+    return lasting(processes, random.between(1_000, 6_000), [fill, empty]);
+  });
   return [step, full];
 }
 
@@ -326,7 +261,7 @@ function allFaults(field: Field): ChaosFault[] {
   ];
   const isFinal = field.ground.testnet.config.profile.finality === 'deterministic';
   const faults = all.filter(
-    ({ name, undoesBlocks = false }) => name.includes(only) && !(isFinal && undoesBlocks),
+    ({ name, undoesBlocks }) => name.includes(only) && !(isFinal && undoesBlocks),
   );
   if (faults.length === 0) throw new Error(`no fault of this run is named ${only}`);
   return faults;

@@ -2,13 +2,11 @@ import { createServer } from 'node:http';
 import { DAY_MS, MINUTE_MS } from '#core/durations.ts';
 import type { Sql } from '#db/database.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
-import { setLimits } from '#testkit/apis/offline-sales.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { listen } from '#testkit/network/listen.ts';
-import type { ChaosWorld } from '#testkit/simulation/chaos/chaos-world.ts';
 
 /**
- * Features that only a soak uses: prices in euros, offline sales, another language, and schedules.
+ * Features that only a soak uses: prices in euros, another language, and schedules.
  */
 
 const LANGUAGE = 'ja';
@@ -81,24 +79,16 @@ export async function countUses(db: Sql): Promise<Readonly<Record<string, number
   return Object.fromEntries(rows.map(({ use, count }) => [use, count]));
 }
 
-export interface Features {
-  /** Settings of every process. */
-  readonly env: Readonly<Record<string, string>>;
-  close(): Promise<void>;
-}
-
 /**
  * Enables every feature for the account, and sets a time zone in which its day ends early in the
  * run.
+ * @returns settings of every process
  */
 export async function useEverything(
   owner: PersonClient,
-  { db, worlds }: { readonly db: Sql; readonly worlds: readonly ChaosWorld[] },
-): Promise<Features> {
-  for (const { id } of worlds.flatMap(({ terminals }) => terminals)) {
-    await setLimits({ store: { db, terminalId: id } });
-  }
-  const path = `/accounts/${worlds[0]?.accountId}`;
+  account: string,
+): Promise<{ readonly env: Readonly<Record<string, string>>; close(): Promise<void> }> {
+  const path = `/accounts/${account}`;
   const { version } = (await owner.get(path)).body;
   const edited = await owner.patch(path, {
     ...{ version, language: LANGUAGE, time_zone: nextMidnight(new Date()), currency: 'eur' },

@@ -9,63 +9,27 @@ import { isRunning, signalProcess, waitUntil } from '#sandbox/find-and-stop-proc
 import { type RunningPostgres, startPostgres } from '#sandbox/start-postgres.ts';
 import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import type { ProfileName } from '#settlement/chain-profiles.ts';
-import { mountSmallDisk, type SmallDisk } from '#testkit/fixtures/core/small-disk.ts';
-import {
-  type ChaosChain,
-  openChaosChain,
-  type Providers,
-} from '#testkit/simulation/chaos/chaos-chain.ts';
+import { mountSmallDisk } from '#testkit/fixtures/core/small-disk.ts';
+import { openChaosChain, type Providers } from '#testkit/simulation/chaos/chaos-chain.ts';
 import { ENDED_MS, persistently } from '#testkit/simulation/chaos/chaos-restart.ts';
 
 interface PutBack {
+  /**
+   * True if the database continues on a new timeline, as a promoted replica does, instead of with
+   * exactly the copied files.
+   */
   readonly promote: boolean;
   /** Called while the database is stopped for the restore. */
   readonly whileAway?: () => void;
 }
 
-export interface ChaosDatabase {
-  readonly url: string;
-  /**
-   * Stops the server with `pg_ctl stop -m immediate`: without a checkpoint, cutting every
-   * connection.
-   */
-  kill(): Promise<void>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
-  /** Stops the database and copies its files under this name. */
-  copy(name: string): Promise<void>;
-  /**
-   * Restores a copy, so later writes are lost. With `promote`, the database then continues on a new
-   * timeline, as a promoted replica does; otherwise, it continues with exactly the copied files.
-   */
-  putBack(name: string, how?: PutBack): Promise<void>;
-  /** Fails over without data loss. The log continues on a new timeline. */
-  failOver(): Promise<void>;
-}
+export type ChaosDatabase = Awaited<ReturnType<typeof openDatabaseOf>>;
 
 /**
  * A database and two chains that run longer than the service's processes. Faults can be injected
  * into them.
  */
-export interface ChaosGround {
-  /** Contains the processes' data folders. Removed at the end. */
-  readonly folder: string;
-  readonly database: ChaosDatabase;
-  /**
-   * A separate disk for the database, which one of the faults fills; `null` if the database uses
-   * the machine's disk.
-   */
-  readonly disk: SmallDisk | null;
-  readonly testnet: ChaosChain;
-  readonly mainnet: ChaosChain;
-  /** Test network and live network. */
-  readonly chains: readonly ChaosChain[];
-  /** The TAPLINE_SECRET of every process, 32 bytes. */
-  readonly secret: Buffer;
-  /** Makes sure that a child process ends when this process ends, even by a crash. */
-  endWithUs(pid: number): void;
-  close(): Promise<void>;
-}
+export type ChaosGround = Awaited<ReturnType<typeof openChaosGround>>;
 
 const run = promisify(execFile);
 /** The shortest contract delays that production accepts, in seconds. */
@@ -84,7 +48,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
 }
 
 /** Starts a PostgreSQL server in this folder, with methods to inject faults. */
-export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosDatabase> {
+export async function openDatabaseOf(temporary: TemporaryFolder) {
   const { folder } = temporary;
   const postmaster = async () => {
     const file = path.join(folder.path, 'postgres/postmaster.pid');
@@ -100,6 +64,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
   };
   let server: RunningPostgres = await start();
   const cluster = path.join(folder.path, 'postgres');
+  /** Stops the server without a checkpoint, cutting every connection. */
   const kill = async () => {
     const pid = await postmaster();
     signalProcess(pid, 'SIGQUIT');
@@ -109,23 +74,22 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
     server = await persistently(start);
   };
   const promote = async () => {
-    await run('cp', [
-      '-a',
-      path.join(cluster, 'PG_VERSION'),
-      path.join(cluster, 'recovery.signal'),
-    ]);
+    const [from, to] = ['PG_VERSION', 'recovery.signal'].map((name) => path.join(cluster, name));
+    await run('cp', ['-a', from ?? '', to ?? '']);
   };
   return {
     url: server.url,
     kill,
     start: restart,
     stop: () => server.stop(),
-    copy: async (name) => {
+    /** Stops the database and copies its files under this name. */
+    copy: async (name: string) => {
       await server.stop();
       await copyFiles(cluster, `${cluster}.${name}`);
       await restart();
     },
-    putBack: async (name, how = { promote: false }) => {
+    /** Restores a copy, so later writes are lost. */
+    putBack: async (name: string, how: PutBack = { promote: false }) => {
       await kill();
       // Waits, because a response that is already on its way may contain data that the copy lacks.
       await sleep(ANSWERS_MS);
@@ -134,6 +98,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder): Promise<ChaosD
       if (how.promote) await promote();
       await restart();
     },
+    /** Fails over without data loss. The log continues on a new timeline. */
     failOver: async () => {
       await kill();
       await promote();
@@ -151,7 +116,7 @@ export async function openChaosGround(
     /** The size of a separate disk for the database. Omit it to use the machine's disk. */
     readonly diskMegabytes?: number;
   } = { providers: 'none' },
-): Promise<ChaosGround> {
+) {
   const { providers, blockMs = 1_000, profile = 'custom', delays, diskMegabytes } = wanted;
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
@@ -168,13 +133,17 @@ export async function openChaosGround(
   );
   if (testnet === undefined || mainnet === undefined) throw new Error('two networks are needed');
   return {
+    /** Contains the processes' data folders. Removed at the end. */
     folder: temporary.folder.path,
     database,
+    /** The database's own disk, which one of the faults fills; `null` if it has none. */
     disk,
     testnet,
     mainnet,
     chains: [testnet, mainnet],
+    /** The TAPLINE_SECRET of every process, 32 bytes. */
     secret,
+    /** Makes sure that a child process ends when this process ends, even by a crash. */
     endWithUs: temporary.endWithUs,
     close: async () => {
       await Promise.all([testnet.stop(), mainnet.stop(), database.stop()]);

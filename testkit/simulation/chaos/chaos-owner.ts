@@ -2,27 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { addFactorNow, totpCode } from '#testkit/apis/people.ts';
 import { type PersonAnswer, PersonClient } from '#testkit/apis/person-client.ts';
 import type { PauseMs, Random } from '#testkit/fixtures/core/random.ts';
+import { attempt } from '#testkit/simulation/chaos/chaos-caller.ts';
 import type { Journal, SeenWithdrawal } from '#testkit/simulation/chaos/chaos-journal.ts';
 import type { Step } from '#testkit/simulation/history.ts';
 
-/** An account owner, who occasionally withdraws on both networks. */
-export interface ChaosOwner {
-  /** Yields one sign-in, then withdrawals. */
-  steps(random: Random, journal: Journal): Iterable<Step>;
-  /**
-   * Signs in once.
-   * @returns a client for each node, all with the same session
-   */
-  signIn(random: Random, journal: Journal): Promise<readonly PersonClient[]>;
-}
-
-interface OwnerOptions {
+/** A person who signs in with two factors. */
+interface Person {
   /** `http://127.0.0.1:1/api` of every node. */
   readonly urls: readonly string[];
-  readonly account: string;
   readonly person: { readonly email: string; readonly password: string };
   /** The authenticator app's secret. */
   readonly secret: string;
+}
+
+/** An account owner, who occasionally withdraws on both networks. */
+export interface ChaosOwner extends Person {
+  readonly account: string;
   /** The pause between two withdrawals. */
   readonly pauseMs: PauseMs;
 }
@@ -43,17 +38,13 @@ const CODE_MS = 30_000;
  * Sets up the authenticator app that withdrawals require.
  * @returns its secret, and a client whose session has just used it
  */
-export async function enrolOwner(
-  url: string,
-  person: OwnerOptions['person'],
-): Promise<{ readonly secret: string; readonly client: PersonClient }> {
+export async function enrolOwner(url: string, person: Person['person']) {
   const client = new PersonClient(`${url}/dashboard/v1`);
   await client.post('/session', person);
   return { secret: await addFactorNow(client, person.password), client };
 }
 
-interface Desk {
-  readonly options: OwnerOptions;
+interface Desk extends Person {
   readonly random: Random;
   readonly journal: Journal;
   /** Aborts the waits of the current step. */
@@ -61,13 +52,12 @@ interface Desk {
   client: PersonClient;
 }
 
-/**
- * Switches to a random node, because the current one may be down. The cookies and the CSRF token
- * are valid on every node.
- */
-function moveOn(desk: Desk): void {
-  const { client, random, options } = desk;
-  desk.client = clientAt(random.pick(options.urls), client);
+function openDesk<Owner extends Person>(
+  owner: Owner,
+  random: Random,
+  journal: Journal,
+): Owner & Desk {
+  return { ...owner, random, journal, client: new PersonClient('') };
 }
 
 /** Returns a client of this node that shares the session of another client. */
@@ -78,9 +68,12 @@ function clientAt(url: string, { cookies, csrfToken }: PersonClient): PersonClie
   return client;
 }
 
-async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer | null> {
-  // The connection failed or timed out, so the result is unknown.
-  return ask().catch(() => null);
+/**
+ * Switches to a random node, because the current one may be down. The cookies and the CSRF token
+ * are valid on every node.
+ */
+function moveOn(desk: Desk): void {
+  desk.client = clientAt(desk.random.pick(desk.urls), desk.client);
 }
 
 /**
@@ -88,17 +81,16 @@ async function attempt(ask: () => Promise<PersonAnswer>): Promise<PersonAnswer |
  * code that was used.
  */
 async function signIn(desk: Desk): Promise<void> {
-  const { options } = desk;
   while (desk.signal?.aborted !== true) {
     moveOn(desk);
-    const { client } = desk;
-    const first = await attempt(() => client.post('/session', options.person));
-    const code = totpCode(options.secret);
+    const { client, person, secret, journal } = desk;
+    const first = await client.post('/session', person).catch(() => null);
+    const code = totpCode(secret);
     const second =
       first?.status === 200
-        ? await attempt(() => client.post('/session/second_factor', { code }))
+        ? await client.post('/session/second_factor', { code }).catch(() => null)
         : null;
-    desk.journal.count(`owner signs in ${second?.status ?? first?.status ?? 'unanswered'}`);
+    journal.count(`owner signs in ${second?.status ?? first?.status ?? 'unanswered'}`);
     if (second?.status === 200) return;
     await rest(desk, second === null ? AGAIN_MS : CODE_MS);
   }
@@ -109,83 +101,69 @@ const rest = ({ signal }: Desk, ms: number) =>
   sleep(ms, undefined, { ...(signal && { signal }) }).catch(() => {});
 
 /**
- * Repeats the request until it gets a final response.
- * @returns `null` if the result is unknown
+ * Repeats the request until it gets a final response, and records the withdrawal that it shows.
+ * @returns `null` if the result is unknown or an error
  */
 async function persist(
   desk: Desk,
   ask: (client: PersonClient) => Promise<PersonAnswer>,
-): Promise<PersonAnswer | null> {
+): Promise<SeenWithdrawal | null> {
   const deadline = performance.now() + GIVE_UP_MS;
+  const noted = { journal: desk.journal, by: 'owner answer', what: 'the owner' };
+  const busy = ['idempotency_request_in_progress', 'rate_limit_exceeded'];
   while (performance.now() < deadline) {
-    const { journal } = desk;
-    const restores = journal.restores();
-    const received = await attempt(() => ask(desk.client));
-    // Discards a response that predates the restore, because the restored database may lack its
-    // data.
-    const answer = journal.restores() === restores ? received : null;
-    const code = answer?.body.error?.code ?? '';
-    journal.count(`owner answer ${answer?.status ?? 'none'} ${code}`);
-    if (received?.status === 500) journal.complain(`500 to the owner: ${received.text}`);
+    const { answer, code } = await attempt(noted, () => ask(desk.client));
     if (answer?.status === 401 || code === 'second_factor_required') await signIn(desk);
-    else if (answer !== null && answer.status < 500 && !isInProgress(code)) return answer;
-    else moveOn(desk);
+    else if (answer === null || answer.status >= 500 || busy.includes(code)) moveOn(desk);
+    else if (answer.status >= 300) return null;
+    else {
+      const { id, amount, wallet, status } = answer.body as unknown as SeenWithdrawal;
+      desk.journal.sawWithdrawal({ id, amount, wallet, status });
+      return { id, amount, wallet, status };
+    }
     await sleep(AGAIN_MS);
   }
   return null;
 }
 
-const isInProgress = (code: string) =>
-  code === 'idempotency_request_in_progress' || code === 'rate_limit_exceeded';
-
-function note(desk: Desk, answer: PersonAnswer | null): SeenWithdrawal | null {
-  if (answer === null || answer.status >= 300) return null;
-  const { id, amount, wallet, status } = answer.body as unknown as SeenWithdrawal;
-  desk.journal.sawWithdrawal({ id, amount, wallet, status });
-  return { id, amount, wallet, status };
-}
-
-async function withdraw(desk: Desk): Promise<void> {
-  const { random, journal, options } = desk;
-  const path = `/accounts/${options.account}/${random.pick(MODES)}/withdrawals`;
+async function withdraw(desk: ChaosOwner & Desk): Promise<void> {
+  const { random, journal } = desk;
+  const path = `/accounts/${desk.account}/${random.pick(MODES)}/withdrawals`;
   const amount = random.between(AMOUNT.low, AMOUNT.high);
   const headers = { 'Idempotency-Key': random.key() };
-  const once = async () =>
-    note(desk, await persist(desk, (client) => client.post(path, { amount }, headers)));
+  const once = () => persist(desk, (client) => client.post(path, { amount }, headers));
   const restores = journal.restores();
   // Sometimes sends the request twice, like an owner who double-clicks.
   const [first, second] = await Promise.all(random.chance(15) ? [once(), once()] : [once()]);
   journal.count('withdrawal');
   const remembered = journal.restores() === restores;
-  if (remembered && first != null && second != null && first.id !== second.id) {
+  if (remembered && first != null && second != null && first.id !== second.id)
     journal.complain(`one key withdrew twice: ${first.id} and ${second.id}`);
-  }
-  if (first != null) note(desk, await persist(desk, (client) => client.get(`${path}/${first.id}`)));
+  if (first != null) await persist(desk, (client) => client.get(`${path}/${first.id}`));
 }
 
-export function openOwner(options: OwnerOptions): ChaosOwner {
-  return {
-    signIn: async (random, journal) => {
-      const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
-      const desk: Desk = { options, random, journal, client };
-      await signIn(desk);
-      return options.urls.map((url) => clientAt(url, desk.client));
-    },
-    steps: function* (random, journal) {
-      const client = new PersonClient(`${options.urls[0]}/dashboard/v1`);
-      const { pauseMs } = options;
-      const desk: Desk = { options, random, journal, client };
-      const step = (act: () => Promise<void>) => (signal: AbortSignal) => {
-        desk.signal = signal;
-        return act();
-      };
-      yield step(() => signIn(desk));
-      for (;;) {
-        yield step(async () => {
-          await withdraw(desk);
-          await rest(desk, random.between(pauseMs.low, pauseMs.high));
-        });
-      }
-    },
+/**
+ * Signs in once.
+ * @returns a client for each node, all with the same session
+ */
+export async function signInEverywhere(owner: Person, random: Random, journal: Journal) {
+  const desk = openDesk(owner, random, journal);
+  await signIn(desk);
+  return owner.urls.map((url) => clientAt(url, desk.client));
+}
+
+/** Yields one sign-in, then withdrawals. */
+export function* ownerSteps(owner: ChaosOwner, random: Random, journal: Journal): Generator<Step> {
+  const desk = openDesk(owner, random, journal);
+  const step = (act: () => Promise<void>) => (signal: AbortSignal) => {
+    desk.signal = signal;
+    return act();
   };
+  yield step(() => signIn(desk));
+  for (;;) {
+    yield step(async () => {
+      await withdraw(desk);
+      await rest(desk, random.between(owner.pauseMs.low, owner.pauseMs.high));
+    });
+  }
 }

@@ -21,36 +21,7 @@ import type { ChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 export type ChaosRole = 'api' | 'worker' | 'watch';
 
 /** One process of the service, which is restarted whenever it ends. */
-export interface ChaosProcess {
-  readonly name: string;
-  readonly role: ChaosRole;
-  /** The HTTP address; `null` for a process without the `api` role. */
-  readonly url: string | null;
-  readonly dataDir: string;
-  /** Returns how many times it was started. */
-  starts(): number;
-  isReady(): boolean;
-  /** Returns the recent output of all instances, oldest first, up to a size limit. */
-  logs(): string;
-  /**
-   * Returns the last output of each instance that crashed. An instance that refused to start did
-   * not crash.
-   */
-  crashes(): readonly string[];
-  kill(): void;
-  /** Sends SIGTERM, as a deployment would. */
-  terminate(): void;
-  /**
-   * Sets additional environment variables for later instances. `null` restores the original ones.
-   */
-  tell(env: Readonly<Record<string, string>> | null): void;
-  /** Sets the error of the process's clock. `null` restores the initial error. */
-  stepClock(offMs: number | null): Promise<void>;
-  /** Freezes the process for this long. Its connections stay open, and its leases may expire. */
-  freeze(ms: number): Promise<void>;
-  /** Ends the process without a restart. */
-  close(): Promise<void>;
-}
+export type ChaosProcess = Awaited<ReturnType<typeof startChaosProcess>>;
 
 /**
  * A process's connections to its database and nodes. They lead through proxies that observe
@@ -199,17 +170,6 @@ function lifeEnv(ground: ChaosGround, options: ChaosProcessOptions, port: number
   };
 }
 
-interface Supervised {
-  readonly child: () => ChildProcess | undefined;
-  readonly starts: () => number;
-  /** Returns the output of the current instance only. */
-  readonly lifeLogs: () => string;
-  readonly logs: () => string;
-  readonly crashes: () => readonly string[];
-  /** Ends the process and does not restart it. Resolves once it has ended. */
-  end(): Promise<void>;
-}
-
 /**
  * Returns true if the process crashed. A process that a signal ended did not crash, because the
  * tests send signals. Nor did one that refused to start, which prints a line that begins with
@@ -223,7 +183,7 @@ function crashed({ exitCode }: ChildProcess, logs: string): boolean {
 function supervise(
   name: string,
   startLife: (number: number) => { readonly child: ChildProcess; logs(): string },
-): Supervised {
+) {
   let closing = false;
   let starts = 0;
   let earlier = '';
@@ -245,10 +205,15 @@ function supervise(
   const done = run();
   return {
     child: () => life?.child,
+    /** Returns how many times it was started. */
     starts: () => starts,
+    /** Returns the output of the current instance only. */
     lifeLogs,
+    /** Returns the recent output of all instances, oldest first, up to a size limit. */
     logs,
-    crashes: () => crashes,
+    /** Returns the last output of each instance that crashed. */
+    crashes: (): readonly string[] => crashes,
+    /** Ends the process and does not restart it. Resolves once it has ended. */
     end: () => {
       closing = true;
       return done;
@@ -267,14 +232,17 @@ function settingsOf(root: string, env: Readonly<Record<string, string>>): Record
   return Object.fromEntries(Object.entries(env).filter(([name]) => !isOurs(name) || isKnown(name)));
 }
 
+async function freeze(child: ChildProcess | undefined, ms: number): Promise<void> {
+  child?.kill('SIGSTOP');
+  await sleep(ms);
+  child?.kill('SIGCONT');
+}
+
 /** Starts one process and keeps it running. */
-export async function startChaosProcess(
-  ground: ChaosGround,
-  options: ChaosProcessOptions,
-): Promise<ChaosProcess> {
+export async function startChaosProcess(ground: ChaosGround, options: ChaosProcessOptions) {
   const { name, role, clockOffMs = 0 } = options;
   const dataDir = await prepareFolder(ground, name);
-  const stepClock: ChaosProcess['stepClock'] = (offMs) =>
+  const stepClock = (offMs: number | null) =>
     replaceFile(clockFile(ground, name), String(offMs ?? clockOffMs));
   await stepClock(null);
   const port = role === 'api' ? await freePort() : 0;
@@ -298,24 +266,26 @@ export async function startChaosProcess(
   return {
     name,
     role,
+    /** The HTTP address; `null` for a process without the `api` role. */
     url: role === 'api' ? `http://127.0.0.1:${port}/api` : null,
     dataDir,
     starts,
+    /** Returns true if the current instance is ready. */
     isReady: () => lifeLogs().includes(READY_LINE),
     logs,
     crashes,
     kill: () => signal('SIGKILL'),
+    /** Sends SIGTERM, as a deployment would. */
     terminate: () => signal('SIGTERM'),
-    tell: (other) => {
+    /** Sets additional environment variables for later instances; `null` removes them. */
+    tell: (other: Readonly<Record<string, string>> | null) => {
       told = other ?? {};
     },
+    /** Sets the error of the process's clock. `null` restores the initial error. */
     stepClock,
-    freeze: async (ms) => {
-      const frozen = child();
-      frozen?.kill('SIGSTOP');
-      await sleep(ms);
-      frozen?.kill('SIGCONT');
-    },
+    /** Freezes the process for this long. Its connections stay open, and its leases may expire. */
+    freeze: (ms: number) => freeze(child(), ms),
+    /** Ends the process without a restart. */
     close: async () => {
       const ended = end();
       signal('SIGCONT');

@@ -1,20 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '#testkit/fixtures/core/random.ts';
-import {
-  type Answerer,
-  startReceiver,
-  type TestReceiver,
-} from '#testkit/network/webhook-receiver.ts';
+import { type Answerer, startReceiver } from '#testkit/network/webhook-receiver.ts';
 
 /** A merchant's webhook server that misbehaves. */
-export interface ChaosReceiver {
-  readonly url: string;
-  /** Ids of the events that the server acknowledged with a 2xx status. */
-  readonly accepted: ReadonlySet<string>;
-  /** Makes the server acknowledge every event from now on. */
-  heal(): void;
-  close(): Promise<void>;
-}
+export type ChaosReceiver = Awaited<ReturnType<typeof startChaosReceiver>>;
 
 export const TEMPERS = ['good', 'failing', 'slow', 'cutting'] as const;
 export type Temper = (typeof TEMPERS)[number];
@@ -44,8 +33,8 @@ function misbehave(temper: Temper, random: Random): Answerer {
   }
 }
 
-export async function startChaosReceiver(temper: Temper, random: Random): Promise<ChaosReceiver> {
-  const receiver: TestReceiver = await startReceiver();
+export async function startChaosReceiver(temper: Temper, random: Random) {
+  const receiver = await startReceiver();
   const accepted = new Set<string>();
   let answer = misbehave(temper, random);
   receiver.answer(async (received, response) => {
@@ -56,7 +45,9 @@ export async function startChaosReceiver(temper: Temper, random: Random): Promis
   });
   return {
     url: receiver.url,
+    /** Ids of the events that the server acknowledged with a 2xx status. */
     accepted,
+    /** Makes the server acknowledge every event from now on. */
     heal: () => {
       answer = misbehave('good', random);
     },

@@ -33,23 +33,7 @@ export interface Blow {
   readonly strike: (targets: readonly ChaosProcess[]) => Promise<void>;
 }
 
-export interface Timetable {
-  /**
-   * Returns the gate of a process. The gate closes when a fault strikes, so that the process does
-   * not get ahead of the fault.
-   */
-  gateOf(process: string): Gate;
-  hear(message: Message): void;
-  /** Strikes immediately. In a replay, waits until the recorded moment recurs. */
-  strike(blow: Blow): Promise<void>;
-  /** The faults so far, each with the moment at which it struck. */
-  readonly strikes: readonly Strike[];
-  /**
-   * Returns the number of faults with a recorded moment, and how many of them struck at that
-   * moment.
-   */
-  readonly met: () => { readonly hits: number; readonly of: number };
-}
+export type Timetable = ReturnType<typeof openTimetable>;
 
 /**
  * Maximum time between a message and a fault. After a longer time, the message does not define the
@@ -153,9 +137,13 @@ function inPlaceOf(
  * them: each fault waits until a process of the same role sends the same message, and holds that
  * message while it strikes.
  */
-export function openTimetable(recorded: readonly Strike[] | null): Timetable {
+export function openTimetable(recorded: readonly Strike[] | null) {
   const ear = openEar();
   const gates = new Map<string, Gate>();
+  /**
+   * Returns the gate of a process. It closes when a fault strikes, so that the process does not get
+   * ahead of the fault.
+   */
   const gateOf = (process: string) => {
     const gate = gates.get(process) ?? new Gate();
     gates.set(process, gate);
@@ -182,9 +170,12 @@ export function openTimetable(recorded: readonly Strike[] | null): Timetable {
   return {
     gateOf,
     hear: ear.hear,
-    strikes,
+    /** The faults so far, each with the moment at which it struck. */
+    strikes: strikes as readonly Strike[],
+    /** Returns the number of faults with a recorded moment, and how many struck at it. */
     met: () => met,
-    strike: async (blow) => {
+    /** Strikes immediately. In a replay, waits until the recorded moment recurs. */
+    strike: async (blow: Blow) => {
       const earlier = recorded?.[strikes.length];
       if (earlier !== undefined && earlier.fault === blow.fault && earlier.moment !== null) {
         strikes.push(earlier);

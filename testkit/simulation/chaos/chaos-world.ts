@@ -1,20 +1,14 @@
-import type { Tenant } from '#core/mode.ts';
-import type { Database } from '#db/database.ts';
 import type { DemoMode } from '#sandbox/demo-account.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
-import { createTerminal } from '#terminals/create-terminal.ts';
-import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { enrolPayers, type Filling } from '#testkit/simulation/ways/enrol-payers.ts';
 import type { WayPayer } from '#testkit/simulation/ways/payers.ts';
+import { addTerminal, type Till } from '#testkit/simulation/ways/shops.ts';
 
 /**
  * The participants of a chaos run on one network: a merchant with many terminals, and many payers.
  */
-export interface ChaosWorld {
+export interface ChaosWorld extends Omit<Till, 'terminal' | 'deviceKey'> {
   readonly livemode: boolean;
-  readonly accountId: string;
-  readonly secretKey: string;
-  readonly agentTerminal: string;
   readonly terminals: readonly { readonly id: string; readonly deviceKey: string }[];
   /** Passes that pay. */
   readonly passes: readonly string[];
@@ -42,46 +36,10 @@ export interface WorldSize {
 
 const FUNDS = 10_000_000_000_000n;
 /** The limits of a limited payer, in atoms. About a dozen payments reach them. */
-const LIMITS = { limitPerPayment: 4_000_000, limitPerDay: 30_000_000 };
+const LIMITS = { perPayment: 4_000_000, perDay: 30_000_000 };
 /** Payers in test mode must confirm payments from this amount on: about one in 25. */
 const CONFIRM_FROM = 2_400_000;
-const ACTOR = { type: 'system', name: 'chaos' } as const;
-
-async function addTerminals(db: Database, tenant: Tenant, count: number) {
-  const terminals: { id: string; deviceKey: string }[] = [];
-  for (let number = 0; number < count; number++) {
-    const created = await db.transaction((tx) =>
-      createTerminal(tx, { tenant, label: `Counter ${number}`, actor: ACTOR, now: new Date() }),
-    );
-    const { row, secret } = accepted(created);
-    terminals.push({ id: row.id, deviceKey: secret });
-  }
-  return terminals;
-}
-
-async function addPayers(ground: Filling, count: number): Promise<string[]> {
-  const names = Array.from({ length: count }, (_, number) => `chaos_${number}`);
-  const passes = await enrolPayers(ground, names, FUNDS);
-  return names.map((name) => passes[name] ?? '');
-}
-
-async function limitNewest({ db, network }: Filling, count: number): Promise<void> {
-  await db.query(
-    `update payers set limit_per_payment = $2, limit_per_day = $3
-     where id in (select s.payer_id from passes s join payers p on p.id = s.payer_id
-       where s.label like 'Demo: chaos_%' and p.livemode = $4 order by s.payer_id desc limit $1)`,
-    [count, LIMITS.limitPerPayment, LIMITS.limitPerDay, network.livemode],
-  );
-}
-
-async function selectRich({ db, network }: Filling): Promise<Set<string>> {
-  const rows = await db.query<{ label: string }>(
-    `select s.label from passes s join payers p on p.id = s.payer_id
-     where s.label like 'Demo: chaos_%' and p.limit_per_day is null and p.livemode = $1`,
-    [network.livemode],
-  );
-  return new Set(rows.map((row) => row.label.replace('Demo: ', '')));
-}
+const POOR = ['insufficient_funds', 'no_approval', 'over_limit', 'revoked', 'blocked'];
 
 /** Adds terminals and payers to the demo account while the first process is running. */
 export async function fillWorld(
@@ -90,33 +48,44 @@ export async function fillWorld(
 ): Promise<ChaosWorld> {
   const { db, network } = ground;
   const { livemode } = network;
-  const { account: accountId } = sandbox;
+  const { account } = sandbox;
   const mode: DemoMode = livemode ? sandbox.live : sandbox.test;
   await db.query('update accounts set refund_daily_limit = $2 where id = $1', [
-    accountId,
+    account,
     size.refundDailyLimit,
   ]);
   await db.query(
     `insert into risk_settings (account_id, livemode, high_amount_confirm_from, updated)
      values ($1, $2, $3, now())`,
-    [accountId, livemode, livemode ? null : CONFIRM_FROM],
+    [account, livemode, livemode ? null : CONFIRM_FROM],
   );
-  const added = await addPayers(ground, size.payers);
-  await limitNewest(ground, size.limited);
-  const richNames = await selectRich(ground);
-  const isRich = (_: string, number: number) => richNames.has(`chaos_${number}`);
-  const poor = ['insufficient_funds', 'no_approval', 'over_limit', 'revoked', 'blocked'];
+  const names = Array.from({ length: size.payers }, (_, number) => `chaos_${number}`);
+  const enrolled = await enrolPayers(ground, names, FUNDS);
+  const passes = names.map((name) => enrolled[name] ?? '');
+  await db.query(
+    `update payers p set limit_per_payment = $2, limit_per_day = $3
+     from passes s where s.payer_id = p.id and s.label = any($1) and p.livemode = $4`,
+    [
+      names.slice(0, size.limited).map((name) => `Demo: ${name}`),
+      ...[LIMITS.perPayment, LIMITS.perDay, livemode],
+    ],
+  );
+  const terminals: { id: string; deviceKey: string }[] = [];
+  for (let number = 0; number < size.terminals; number++) {
+    const add = { tenant: { accountId: account, livemode }, label: `Counter ${number}` };
+    terminals.push(await db.transaction((tx) => addTerminal(tx, add)));
+  }
   return {
     livemode,
-    accountId,
+    account,
     secretKey: mode.secret_key,
     agentTerminal: mode.agent_terminal,
-    terminals: await addTerminals(db, { accountId, livemode }, size.terminals),
-    passes: added.filter(isRich),
+    terminals,
+    passes: passes.slice(size.limited),
     payers: [],
     poorPasses: [
-      ...added.filter((pass, number) => !isRich(pass, number)),
-      ...poor.flatMap((name) => mode.passes[name] ?? []),
+      ...passes.slice(0, size.limited),
+      ...POOR.flatMap((name) => mode.passes[name] ?? []),
     ],
     confirmPass: mode.passes.confirm ?? null,
   };

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { present } from '#core/assert.ts';
 import { type Database, openDatabase } from '#db/database.ts';
 import { walletKey } from '#sandbox/derive-wallets.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
@@ -12,15 +13,15 @@ import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
 import type { ChaosChain } from '#testkit/simulation/chaos/chaos-chain.ts';
 import { scenesOf } from '#testkit/simulation/chaos/chaos-clients.ts';
 import { chaosFaults, type Reach } from '#testkit/simulation/chaos/chaos-faults.ts';
-import {
-  countUses,
-  endTheDay,
-  type Features,
-  useEverything,
-} from '#testkit/simulation/chaos/chaos-features.ts';
+import { countUses, endTheDay, useEverything } from '#testkit/simulation/chaos/chaos-features.ts';
 import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { type Journal, openJournal } from '#testkit/simulation/chaos/chaos-journal.ts';
-import { type ChaosOwner, enrolOwner, openOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
+import {
+  type ChaosOwner,
+  enrolOwner,
+  ownerSteps,
+  signInEverywhere,
+} from '#testkit/simulation/chaos/chaos-owner.ts';
 import {
   type ChaosProcess,
   type ChaosRole,
@@ -48,6 +49,7 @@ import { comeToRest } from '#testkit/simulation/invariants/invariants.ts';
 import { NOT_EXPIRED } from '#testkit/simulation/invariants/ledger-invariants.ts';
 import { type OutsideWallets, outsideWallets } from '#testkit/simulation/ways/outside-wallets.ts';
 import { addPayers, type PayersGround } from '#testkit/simulation/ways/payers.ts';
+import { allowOffline } from '#testkit/simulation/ways/shops.ts';
 import { WAYS } from '#testkit/simulation/ways/ways.ts';
 
 export interface ChaosOptions {
@@ -61,10 +63,10 @@ export interface ChaosOptions {
   readonly reach: Reach;
   /** Runs only faults whose name contains this text; default: all. */
   readonly only?: string;
-  /** The block interval of both chains. */
-  readonly blockMs: number;
+  /** The block interval of both chains; default: a second. */
+  readonly blockMs?: number;
   /** The network profile of both chains. The deterministic profile never loses a block. */
-  readonly profile: ProfileName;
+  readonly profile?: ProfileName;
   readonly log: (line: string) => void;
   /** Time limit for everything to settle at the end; default: {@link REST_MS}. */
   readonly restMs?: number;
@@ -80,14 +82,12 @@ export interface ChaosOptions {
   readonly strikes?: readonly Strike[];
 }
 
-export interface ChaosReport extends HistoryReport {
+/** The tables whose rows a report counts. */
+type Table = 'payments' | 'refunds' | 'withdrawals' | 'events' | 'deliveries';
+
+export interface ChaosReport extends HistoryReport, Readonly<Record<Table, number>> {
   readonly seed: number;
   readonly repeat: string;
-  readonly payments: number;
-  readonly refunds: number;
-  readonly withdrawals: number;
-  readonly events: number;
-  readonly deliveries: number;
   /** True if the database had its own disk, which one of the faults fills. */
   readonly hasOwnDisk: boolean;
   /** Number of uses of each way to pay and of each other feature. */
@@ -147,11 +147,7 @@ const DISK_MEGABYTES = 1_500;
 /** Number of clients on the test network for each client on the live network. */
 const TEST_WORLDS = 3;
 
-interface Endpoint {
-  readonly id: string;
-  readonly receiver: ChaosReceiver;
-  readonly accepted: ReadonlySet<string>;
-}
+type Endpoint = ChaosReceiver & { readonly id: string };
 
 /**
  * The event types of each webhook endpoint. Clients disable and re-enable the last endpoint during
@@ -174,7 +170,7 @@ async function addEndpoints(merchant: Caller, seed: number): Promise<Endpoint[]>
     const url = `${receiver.url}/${temper}`;
     const answer = await merchant.post('/webhook_endpoints', { url, enabled_events });
     if (answer.status !== 201) throw new Error(JSON.stringify(answer.body));
-    endpoints.push({ id: String(answer.body.id), receiver, accepted: receiver.accepted });
+    endpoints.push({ ...receiver, id: String(answer.body.id) });
   }
   return endpoints;
 }
@@ -199,22 +195,18 @@ async function startProcesses(
   ground: ChaosGround,
   {
     timetable,
-    features,
-    ...wanted
+    env,
+    steps,
   }: {
-    readonly publicUrl: string;
     readonly timetable: Timetable;
-    readonly features: Features | null;
+    readonly env: Readonly<Record<string, string>>;
+    /** True if a fault steps the processes' clocks. */
+    readonly steps: boolean;
   },
 ): Promise<ChaosProcess[]> {
-  const env = {
-    SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
-    TAPLINE_PUBLIC_URL: wanted.publicUrl,
-    ...features?.env,
-  };
   // `undefined` keeps the real clock. A replaced clock costs processor time, so only processes
   // whose clock is wrong or steps get one.
-  const right = features === null ? undefined : 0;
+  const right = steps ? 0 : undefined;
   const start = async (name: string, role: ChaosRole, clockOffMs: number | undefined = right) => {
     const wires = await openProcessWires(ground, name, timetable);
     const own = role === 'watch' ? { ...env, ...watchEnv(ground) } : env;
@@ -244,9 +236,15 @@ async function hurry(db: Database): Promise<void> {
   await db.query(`update payment_intents set confirm_by = now() where status = 'requires_action'`);
 }
 
-async function count(db: Database, table: string): Promise<number> {
-  const rows = await db.query<{ n: number }>(`select count(*)::int as n from ${table}`);
-  return rows[0]?.n ?? 0;
+async function countRows(db: Database): Promise<Record<Table, number>> {
+  const [counts] = await db.query<Record<Table, number>>(
+    `select (select count(*)::int from payments) as payments,
+       (select count(*)::int from refunds) as refunds,
+       (select count(*)::int from withdrawals) as withdrawals,
+       (select count(*)::int from events) as events,
+       (select count(*)::int from webhook_deliveries) as deliveries`,
+  );
+  return present(counts, 'row of counts');
 }
 
 /** Matches log messages that the run's own faults cause. */
@@ -308,7 +306,7 @@ interface Stage {
 
 /** Repairs what only this module can repair. */
 async function mend({ endpoints, outside, db }: Stage): Promise<void> {
-  for (const { receiver } of endpoints) receiver.heal();
+  for (const receiver of endpoints) receiver.heal();
   // A worker keeps resending a booked payment until its payer can pay it, so give the payers back
   // their lost funds and wallets.
   await Promise.all(outside.map((one) => one.sendAgain()));
@@ -331,13 +329,12 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
   const pace = paceOf(options);
   const settleWithinMs = SETTLE_WITHIN_S * 1000;
   const field = { ground, processes, journal, settleWithinMs, reach, only, timetable };
-  const scenes = (number: number) => {
-    const random = createRandom(seed, `client ${number}`);
-    const shop = { urls: urlsOf(processes), worlds, journal, random };
-    const switched = endpoints.slice(-1).map(({ id }) => id);
-    const habits = { everything: reach === 'soak', pauseMs: pace.sceneMs };
-    return scenesOf({ ...shop, ...habits, endpoints: switched }, number);
+  const shop = {
+    ...{ urls: urlsOf(processes), worlds, journal, everything: reach === 'soak' },
+    ...{ endpoints: endpoints.slice(-1).map(({ id }) => id), pauseMs: pace.sceneMs },
   };
+  const scenes = (number: number) =>
+    scenesOf({ ...shop, random: createRandom(seed, `client ${number}`) }, number);
   return {
     ground: {
       ...{ db, journal, chains: ground.chains.map(({ config }) => config) },
@@ -347,7 +344,7 @@ function historyOf(stage: Stage, options: ChaosOptions, journal: Journal): Histo
       ...{ limitMs, hurry: () => hurry(db), ...(reach === 'soak' ? { except: EXPIRED } : {}) },
     },
     clients: [
-      stage.owner.steps(createRandom(seed, 'owner'), journal),
+      ownerSteps(stage.owner, createRandom(seed, 'owner'), journal),
       ...Array.from({ length: clients }, (_, number) => scenes(number)),
     ],
     faults: chaosFaults({
@@ -364,8 +361,8 @@ async function endDay(stage: Stage, options: ChaosOptions, history: History) {
   const [first] = worlds;
   const also = await endTheDay(caller(`${urlsOf(processes)[0]}/v1`, first?.secretKey ?? ''), db);
   const files = {
-    accountId: first?.accountId ?? '',
-    people: await owner.signIn(createRandom(options.seed, 'files'), journal),
+    accountId: owner.account,
+    people: await signInEverywhere(owner, createRandom(options.seed, 'files'), journal),
     folders: processes.map(({ dataDir }) => dataDir),
     chains,
   };
@@ -386,6 +383,7 @@ async function fillWorlds(
   const kinds = WAYS.map(({ payer }) => payer);
   const fill = async ({ config: network }: ChaosChain) => {
     const world = await fillWorld({ db, secret, network }, wanted);
+    for (const { id } of world.terminals) await allowOffline(db, id);
     const outside = await outsideWallets(network);
     const payers = { db, secret, network, publicUrl, outside, facilitators };
     return { world: { ...world, payers: await addPayers(payers, kinds, 'ways') }, outside };
@@ -400,8 +398,7 @@ async function fillWorlds(
  * failed set-up can be undone.
  */
 async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]): Promise<Stage> {
-  const { seed, log } = options;
-  const { blockMs, profile } = options;
+  const { seed, log, blockMs = 1_000, profile = 'custom' } = options;
   const isSoak = options.reach === 'soak';
   const disk = isSoak ? { diskMegabytes: DISK_MEGABYTES + options.seconds } : {};
   const ground = await openChaosGround({ providers: 'first', blockMs, profile, ...disk });
@@ -422,18 +419,23 @@ async function setStage(options: ChaosOptions, stops: (() => Promise<unknown>)[]
   const { size } = options;
   const filled = await fillWorlds({ ground, db, publicUrl, facilitators }, { sandbox, size });
   const endpoints = await addEndpoints(caller(`${base_url}/v1`, sandbox.test.secret_key), seed);
-  stops.push(() => Promise.all(endpoints.map(({ receiver }) => receiver.close())));
+  stops.push(() => Promise.all(endpoints.map((receiver) => receiver.close())));
   const { secret, client } = await enrolOwner(base_url, person);
-  const features = isSoak ? await useEverything(client, { db, ...filled }) : null;
+  const features = isSoak ? await useEverything(client, account) : null;
   if (features !== null) stops.push(features.close);
   await first.stop();
   const timetable = openTimetable(options.strikes ?? null);
-  const processes = await startProcesses(ground, { publicUrl, timetable, features });
+  const env = {
+    SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
+    TAPLINE_PUBLIC_URL: publicUrl,
+    ...features?.env,
+  };
+  const processes = await startProcesses(ground, { timetable, env, steps: isSoak });
   front.targetPort = Number(new URL(urlsOf(processes)[0] ?? '').port);
   stops.push(() => Promise.all(processes.map((process) => process.close())));
   log('five processes are up');
   const pauseMs = paceOf(options).withdrawalMs;
-  const owner = openOwner({ urls: urlsOf(processes), account, person, secret, pauseMs });
+  const owner = { urls: urlsOf(processes), account, person, secret, pauseMs };
   return { ground, db, ...filled, owner, processes, endpoints, timetable };
 }
 
@@ -461,11 +463,7 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
     seed: options.seed,
     repeat: options.repeat,
     broken,
-    payments: await count(db, 'payments'),
-    refunds: await count(db, 'refunds'),
-    withdrawals: await count(db, 'withdrawals'),
-    events: await count(db, 'events'),
-    deliveries: await count(db, 'webhook_deliveries'),
+    ...(await countRows(db)),
     hasOwnDisk: stage.ground.disk !== null,
     uses: await countUses(db),
     faults,

@@ -270,20 +270,16 @@ describe('the contract', () => {
       assert.match(broken.join('\n'), /transfer \d+ of the chain is no withdrawal of ours/);
     });
 
-    it('fails for a withdrawal of another amount', async () => {
-      const broken = await checkAfter('update withdrawals set amount = amount + 1');
-      assert.match(broken.join('\n'), /differs from its withdrawal/);
-    });
-
-    it('fails for a withdrawal to another wallet', async () => {
-      const broken = await checkAfter(`update withdrawals set wallet = '0x${'33'.repeat(20)}'`);
-      assert.match(broken.join('\n'), /differs from its withdrawal/);
-    });
-
-    it('fails for a withdrawal with another number', async () => {
-      const broken = await checkAfter('update withdrawals set number = 77');
-      assert.match(broken.join('\n'), /has another number than its request/);
-    });
+    const withdrawals: readonly (readonly [string, string, RegExp])[] = [
+      ['of another amount', 'amount = amount + 1', /differs from its withdrawal/],
+      ['to another wallet', `wallet = '0x${'33'.repeat(20)}'`, /differs from its withdrawal/],
+      ['with another number', 'number = 77', /has another number than its request/],
+    ];
+    for (const [name, change, found] of withdrawals) {
+      it(`fails for a withdrawal ${name}`, async () => {
+        assert.match((await checkAfter(`update withdrawals set ${change}`)).join('\n'), found);
+      });
+    }
 
     it('fails for two withdrawals of one transfer', async () => {
       const broken = await checkAfter(

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { Abandon, type Sql } from '#db/database.ts';
 import { createRandom } from '#testkit/fixtures/core/random.ts';
 import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
-import { openChaosCaller } from '#testkit/simulation/chaos/chaos-caller.ts';
+import { openChaosCaller, pageThrough } from '#testkit/simulation/chaos/chaos-caller.ts';
 import {
   type Journal,
   openJournal,
@@ -11,7 +11,6 @@ import {
   type SeenRefund,
   type SeenWithdrawal,
 } from '#testkit/simulation/chaos/chaos-journal.ts';
-import { pageThrough } from '#testkit/simulation/chaos/chaos-pagination.ts';
 import { type HealthyStore, openHealthyStore } from '#testkit/simulation/healthy-store.ts';
 import { violationsOf } from '#testkit/simulation/invariants/invariant.ts';
 import { RESPONSE_INVARIANTS } from '#testkit/simulation/invariants/response-invariants.ts';
@@ -62,6 +61,19 @@ function checkAfter(...damage: readonly string[]): Promise<string> {
 const CANCELED = `update payment_intents set status = 'canceled', payment_id = null, tx_hash = null,
   canceled_at = now(), cancellation_reason = 'requested_by_customer' where status = 'succeeded'`;
 
+const OTHER_PAYMENT = `update payment_intents set payment_id = 'pay_other'
+  where payment_id is not null`;
+const MOVED_REFUND = `update refunds
+  set payment_id = (select id from payments where id <> payment_id limit 1)`;
+const FAILED_REFUND = `update refunds set status = 'failed', failure_code = 'settlement_failed'`;
+
+/** Declares a test that the check finds this, and nothing else, after these statements. */
+function failsIf(what: string, damage: string, expected: () => string): void {
+  it(`fails if ${what}`, async () => {
+    assert.equal(await checkAfter(...damage.split(';')), expected());
+  });
+}
+
 describe('the check against the responses that clients got', () => {
   it('passes if the database agrees with them', async () => {
     assert.equal(await check(store.db, honest()), '');
@@ -77,61 +89,38 @@ describe('the check against the responses that clients got', () => {
     assert.match(found, new RegExp(`${refund.id} was in a response and is missing`));
   });
 
-  it('fails if an intent has another amount', async () => {
-    const found = await checkAfter('update payment_intents set amount = amount + 1');
-    assert.equal(found, `${intent.id} has another amount`);
+  failsIf('an intent has another amount', 'update payment_intents set amount = amount + 1', () => {
+    return `${intent.id} has another amount`;
   });
-
-  it('fails if an intent has another final state', async () => {
-    assert.equal(await checkAfter(CANCELED), `${intent.id} was reported succeeded and is canceled`);
+  failsIf('an intent has another final state', CANCELED, () => {
+    return `${intent.id} was reported succeeded and is canceled`;
   });
-
-  it('fails if an intent has another payment', async () => {
-    const found = await checkAfter(
-      `update payment_intents set payment_id = 'pay_other' where payment_id is not null`,
-    );
-    assert.equal(found, `${intent.id} was reported payment ${intent.payment} and has pay_other`);
+  failsIf('an intent has another payment', OTHER_PAYMENT, () => {
+    return `${intent.id} was reported payment ${intent.payment} and has pay_other`;
   });
-
-  it('fails if a refund has another amount', async () => {
-    const found = await checkAfter('update refunds set amount = amount + 1');
-    assert.equal(found, `${refund.id} has another amount`);
+  failsIf('a refund has another amount', 'update refunds set amount = amount + 1', () => {
+    return `${refund.id} has another amount`;
   });
-
-  it('fails if a refund is of another payment', async () => {
-    const found = await checkAfter(
-      `update refunds set payment_id = (select id from payments where id <> payment_id limit 1)`,
-    );
-    assert.equal(found, `${refund.id} has another payment`);
+  failsIf('a refund is of another payment', MOVED_REFUND, () => {
+    return `${refund.id} has another payment`;
   });
-
-  it('fails if a refund has another final state', async () => {
-    const found = await checkAfter(
-      `update refunds set status = 'failed', failure_code = 'settlement_failed'`,
-    );
-    assert.equal(found, `${refund.id} was reported succeeded and is failed`);
+  failsIf('a refund has another final state', FAILED_REFUND, () => {
+    return `${refund.id} was reported succeeded and is failed`;
   });
 });
 
 describe('the check of a withdrawal that a response showed to the owner', () => {
-  it('fails if it is lost', async () => {
-    const found = await checkAfter('delete from automatic_payouts', 'delete from withdrawals');
-    assert.equal(found, `${withdrawal.id} was in a response and is missing`);
+  failsIf('it is lost', 'delete from automatic_payouts; delete from withdrawals', () => {
+    return `${withdrawal.id} was in a response and is missing`;
   });
-
-  it('fails if it has another amount', async () => {
-    const found = await checkAfter('update withdrawals set amount = amount + 1');
-    assert.equal(found, `${withdrawal.id} has another amount`);
+  failsIf('it has another amount', 'update withdrawals set amount = amount + 1', () => {
+    return `${withdrawal.id} has another amount`;
   });
-
-  it('fails if it went to another wallet', async () => {
-    const found = await checkAfter(`update withdrawals set wallet = '0x1'`);
-    assert.equal(found, `${withdrawal.id} has another wallet`);
+  failsIf('it went to another wallet', `update withdrawals set wallet = '0x1'`, () => {
+    return `${withdrawal.id} has another wallet`;
   });
-
-  it('fails if it has another final state', async () => {
-    const found = await checkAfter(`update withdrawals set status = 'failed'`);
-    assert.equal(found, `${withdrawal.id} was reported succeeded and is failed`);
+  failsIf('it has another final state', `update withdrawals set status = 'failed'`, () => {
+    return `${withdrawal.id} was reported succeeded and is failed`;
   });
 });
 
@@ -245,43 +234,39 @@ async function checkAnswers(tell: (journal: Journal) => void): Promise<string> {
 }
 
 describe('answers that contradict each other', () => {
-  it('are found if one key got two answers', async () => {
-    const found = await checkAnswers((journal) =>
-      journal.answered('key', { status: 201, text: '{"id":"other"}' }),
-    );
-    assert.equal(found, 'key key answered first 201 {} then 201 {"id":"other"}');
-  });
+  const areFoundIf = (what: string, tell: (journal: Journal) => void, expected: () => string) =>
+    it(`are found if ${what}`, async () => assert.equal(await checkAnswers(tell), expected()));
 
-  it('are found if one key got two statuses', async () => {
-    const found = await checkAnswers((journal) =>
-      journal.answered('key', { status: 200, text: '{}' }),
-    );
-    assert.equal(found, 'key key answered first 201 {} then 200 {}');
-  });
-
-  it('are found if an intent ended in two ways', async () => {
-    const found = await checkAnswers((journal) => journal.saw({ ...intent, status: 'canceled' }));
-    assert.equal(found, `${intent.id} was succeeded and became canceled`);
-  });
-
-  it('are found if a withdrawal ended in two ways', async () => {
-    const found = await checkAnswers((journal) =>
-      journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
-    );
-    assert.equal(found, `${withdrawal.id} was succeeded and became failed`);
-  });
-
-  it('are found if an intent changed its amount', async () => {
-    const found = await checkAnswers((journal) => journal.saw({ ...intent, amount: 1 }));
-    assert.equal(found, `${intent.id} changed its amount`);
-  });
-
-  it('are found if a refund ended in two ways', async () => {
-    const found = await checkAnswers((journal) =>
-      journal.sawRefund({ ...refund, status: 'failed' }),
-    );
-    assert.equal(found, `${refund.id} was succeeded and became failed`);
-  });
+  areFoundIf(
+    'one key got two answers',
+    (journal) => journal.answered('key', { status: 201, text: '{"id":"other"}' }),
+    () => 'key key answered first 201 {} then 201 {"id":"other"}',
+  );
+  areFoundIf(
+    'one key got two statuses',
+    (journal) => journal.answered('key', { status: 200, text: '{}' }),
+    () => 'key key answered first 201 {} then 200 {}',
+  );
+  areFoundIf(
+    'an intent ended in two ways',
+    (journal) => journal.saw({ ...intent, status: 'canceled' }),
+    () => `${intent.id} was succeeded and became canceled`,
+  );
+  areFoundIf(
+    'a withdrawal ended in two ways',
+    (journal) => journal.sawWithdrawal({ ...withdrawal, status: 'failed' }),
+    () => `${withdrawal.id} was succeeded and became failed`,
+  );
+  areFoundIf(
+    'an intent changed its amount',
+    (journal) => journal.saw({ ...intent, amount: 1 }),
+    () => `${intent.id} changed its amount`,
+  );
+  areFoundIf(
+    'a refund ended in two ways',
+    (journal) => journal.sawRefund({ ...refund, status: 'failed' }),
+    () => `${refund.id} was succeeded and became failed`,
+  );
 
   it('do not include older answers that arrive late', async () => {
     const found = await checkAnswers((journal) => {
@@ -343,6 +328,24 @@ describe('a client of a chaos run', () => {
   it('does not complain about work that was refused first and done later', async () => {
     const nothing = { status: 503, code: 'service_unavailable' };
     assert.deepEqual(await complaintsOf([nothing, nothing, { status: 201 }]), []);
+  });
+
+  it('ignores a response that arrives after the database was restored', async () => {
+    const journal = openJournal();
+    let asked = 0;
+    receiver.answer((_received, response) => {
+      if (asked++ === 0) {
+        journal.copied();
+        journal.restored();
+      }
+      response.writeHead(201).end(JSON.stringify({ id: `answer ${asked}` }));
+    });
+    // Disables the random short time-outs, so that no request times out.
+    const random = { ...createRandom(1, 'client'), chance: () => false };
+    const caller = openChaosCaller({ urls: [receiver.url], key: 'sk', random, journal });
+    const answer = await caller.post('/payment_intents', { amount: 1 }, 'a key');
+    assert.equal(answer?.body.id, 'answer 2');
+    assert.deepEqual(journal.complaints, []);
   });
 
   /** Returns the complaints of a client that reads a list whose pages contain these ids. */

@@ -1,10 +1,5 @@
 import type { Sql } from '#db/database.ts';
-import type {
-  Journal,
-  SeenIntent,
-  SeenRefund,
-  SeenWithdrawal,
-} from '#testkit/simulation/chaos/chaos-journal.ts';
+import type { Journal, SeenIntent, SeenTransfer } from '#testkit/simulation/chaos/chaos-journal.ts';
 import type { Invariant } from '#testkit/simulation/invariants/invariant.ts';
 
 /** The responses that clients received, and the database, which must agree with them. */
@@ -20,28 +15,13 @@ interface IntentRow {
   payment_id: string | null;
 }
 
-interface TransferRow {
-  id: string;
-  status: string;
-  amount: bigint;
-  /** The payment of a refund, or the wallet to which a withdrawal goes. */
-  place: string;
-}
-
-/** A refund or withdrawal as a response showed it. */
-interface ReportedTransfer {
-  readonly shown: SeenRefund | SeenWithdrawal;
-  readonly place: string;
-  /** Names the meaning of `place`. */
-  readonly placeIs: 'payment' | 'wallet';
-}
-
 /**
  * Selects the ids for which there is an alarm. The database may contradict a response only if an
  * alarm reports that the chain settled the object later.
  */
 async function selectAlarmed({ db, journal }: Responses): Promise<Set<string>> {
-  const { intents, declines, turns } = journal;
+  const { turns } = journal;
+  const { intents, declines } = journal.shown;
   const ids = [...intents.keys(), ...declines.keys(), ...turns.map(({ id }) => id)];
   const rows = await db.query<{ subject: string }>(
     `select subject from chain_alarms
@@ -59,11 +39,11 @@ async function checkIntents({ db, journal }: Responses): Promise<string[]> {
   const alarmed = await selectAlarmed({ db, journal });
   const rows = await db.query<IntentRow>(
     'select id, status, amount, payment_id from payment_intents where id = any($1)',
-    [[...journal.intents.keys()]],
+    [[...journal.shown.intents.keys()]],
   );
   const byId = new Map(rows.map((row) => [row.id, row]));
   const broken: string[] = [];
-  for (const shown of journal.intents.values()) {
+  for (const shown of journal.shown.intents.values()) {
     const row = byId.get(shown.id);
     const ended = shown.status === 'succeeded' || shown.status === 'canceled';
     const late = row?.status === 'succeeded' && alarmed.has(shown.id);
@@ -101,12 +81,12 @@ async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
      from events v join payment_intents i on i.id = v.object_id
      where i.id = any($1) and i.status = 'succeeded' and not i.recovered
        and v.type in ('payment_intent.payment_failed', 'payment_intent.processing')`,
-    [[...journal.declines.keys()]],
+    [[...journal.shown.declines.keys()]],
   );
   const broken: string[] = [];
   for (const [id, events] of Map.groupBy(rows, (row) => row.object_id)) {
     if (alarmed.has(id)) continue;
-    for (const at of journal.declines.get(id) ?? []) {
+    for (const at of journal.shown.declines.get(id) ?? []) {
       const failed = events.find((event) => event.declined === at && event.type.endsWith('failed'));
       const begunAfter = events.some(
         (event) => event.type.endsWith('processing') && event.position > (failed?.position ?? 0n),
@@ -119,21 +99,30 @@ async function checkDeclines({ db, journal }: Responses): Promise<string[]> {
   return broken;
 }
 
+type Of = 'payment' | 'wallet';
+
+/** Checks refunds or withdrawals. `of` names the payment or the wallet to which each belongs. */
 async function checkTransfers(
   db: Sql,
-  asked: { readonly sql: string; readonly all: readonly ReportedTransfer[] },
+  sql: string,
+  { seen, of }: { readonly seen: ReadonlyMap<string, SeenTransfer>; readonly of: Of },
 ): Promise<string[]> {
-  const rows = await db.query<TransferRow>(asked.sql, [asked.all.map(({ shown }) => shown.id)]);
+  const rows = await db.query<Omit<SeenTransfer, 'amount'> & { readonly amount: bigint }>(sql, [
+    [...seen.keys()],
+  ]);
   const byId = new Map(rows.map((row) => [row.id, row]));
-  return asked.all.flatMap(({ shown, place, placeIs }) => {
-    const row = byId.get(shown.id);
-    if (row === undefined) return [`${shown.id} was in a response and is missing`];
-    if (Number(row.amount) !== shown.amount) return [`${shown.id} has another amount`];
-    if (row.place !== place) return [`${shown.id} has another ${placeIs}`];
+  return [...seen].flatMap(([id, shown]) => {
+    const row = byId.get(id);
+    if (row === undefined) return [`${id} was in a response and is missing`];
+    if (Number(row.amount) !== shown.amount) return [`${id} has another amount`];
+    if (row[of] !== shown[of]) return [`${id} has another ${of}`];
     if (shown.status === 'pending' || row.status === shown.status) return [];
-    return [`${shown.id} was reported ${shown.status} and is ${row.status}`];
+    return [`${id} was reported ${shown.status} and is ${row.status}`];
   });
 }
+
+const REFUNDS = 'select id, status, amount, payment_id as payment from refunds where id = any($1)';
+const WITHDRAWALS = 'select id, status, amount, wallet from withdrawals where id = any($1)';
 
 export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
   { promise: 'no response contradicts another', check: ({ journal }) => journal.complaints },
@@ -141,22 +130,12 @@ export const RESPONSE_INVARIANTS: readonly Invariant<Responses>[] = [
   { promise: 'a payment that was reported as declined is not charged', check: checkDeclines },
   {
     promise: 'a refund matches the responses about it',
-    check: ({ db, journal }) =>
-      checkTransfers(db, {
-        sql: 'select id, status, amount, payment_id as place from refunds where id = any($1)',
-        all: Array.from(journal.refunds.values(), (shown) => {
-          return { shown, place: shown.payment, placeIs: 'payment' };
-        }),
-      }),
+    check: ({ db, journal: { shown } }) =>
+      checkTransfers(db, REFUNDS, { seen: shown.refunds, of: 'payment' }),
   },
   {
     promise: 'a withdrawal matches the responses about it',
-    check: ({ db, journal }) =>
-      checkTransfers(db, {
-        sql: 'select id, status, amount, wallet as place from withdrawals where id = any($1)',
-        all: Array.from(journal.withdrawals.values(), (shown) => {
-          return { shown, place: shown.wallet, placeIs: 'wallet' };
-        }),
-      }),
+    check: ({ db, journal: { shown } }) =>
+      checkTransfers(db, WITHDRAWALS, { seen: shown.withdrawals, of: 'wallet' }),
   },
 ];

@@ -18,18 +18,7 @@ import { wrapping } from '#testkit/apis/undeployed-wallets.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
 /** Wallets with USDC on a network's chain. The service does not know them. */
-export interface OutsideWallets {
-  add(kind: 'key' | 'contract', usdc: bigint): Promise<OutsideWallet>;
-  addUndeployed(usdc: bigint): Promise<UndeployedWallet>;
-  fund(to: Hex, usdc: bigint): Promise<void>;
-  /**
-   * Resends the transactions that a reorganization removed: fundings and deployments of contract
-   * wallets. A public chain's nodes would do this by themselves.
-   */
-  sendAgain(): Promise<void>;
-  /** Sends USDC by mistake. */
-  transfer(to: Hex, usdc: bigint): Promise<void>;
-}
+export type OutsideWallets = Awaited<ReturnType<typeof outsideWallets>>;
 
 /** A contract wallet that is not deployed yet. Its signatures are wrapped (ERC-6492). */
 export interface UndeployedWallet {
@@ -38,18 +27,11 @@ export interface UndeployedWallet {
   readonly account: PrivateKeyAccount;
 }
 
-interface OutsideWallet {
-  readonly from: Hex;
-  /** Signs with the wallet's key or, for a contract wallet, with its owner's key. */
-  readonly account: PrivateKeyAccount;
-  readonly privateKey: Hex;
-}
-
 const NO_SALT = numberToHex(0, { size: 32 });
 const GAS = 3_000_000n;
 const FEES = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
 
-export async function outsideWallets(config: NetworkConfig): Promise<OutsideWallets> {
+export async function outsideWallets(config: NetworkConfig) {
   const { usdc } = config;
   const { address, supply, send, sendAgain } = await openSender(config);
   const fund = async (to: Hex, amount: bigint) => {
@@ -63,12 +45,13 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
   return {
     fund,
     sendAgain,
-    transfer: async (to, amount) => {
+    /** Sends USDC by mistake. */
+    transfer: async (to: Hex, amount: bigint) => {
       await fund(address, amount);
       const args = [to, amount] as const;
       await send(usdc, encodeFunctionData({ abi: testUsdcAbi, functionName: 'transfer', args }));
     },
-    addUndeployed: async (amount) => {
+    addUndeployed: async (amount: bigint): Promise<UndeployedWallet> => {
       const key = privateKeyToAccount(generatePrivateKey());
       const bytecode = keyWalletCode(key.address);
       const from = getCreate2Address({ from: CREATE2_FACTORY, salt: NO_SALT, bytecode });
@@ -76,7 +59,8 @@ export async function outsideWallets(config: NetworkConfig): Promise<OutsideWall
       await fund(from, amount);
       return { from, account: wrapping(key, { from, factory: CREATE2_FACTORY, data }) };
     },
-    add: async (kind, amount) => {
+    /** Adds a wallet with a key, or a contract wallet, whose owner's key signs. */
+    add: async (kind: 'key' | 'contract', amount: bigint) => {
       const privateKey = generatePrivateKey();
       const account = privateKeyToAccount(privateKey);
       const from = kind === 'key' ? account.address : await deployWallet(account.address);
@@ -134,6 +118,10 @@ async function openSender({ rpcUrls, chainId }: NetworkConfig) {
     queue = sent.catch(() => {});
     return sent;
   };
+  /**
+   * Resends the transactions that a reorganization removed. A public chain's nodes would do this by
+   * themselves.
+   */
   const sendAgain = async () => {
     for (const one of supplied) await giveGas(one);
     await sendLost();

@@ -25,36 +25,7 @@ import { type Facilitator, openFacilitator } from '../../../x402/src/index.ts';
  */
 export type PayerKind = 'enrolled' | 'agent' | 'wallet' | 'contract' | 'undeployed' | 'bridge';
 
-export interface WayPayer {
-  readonly kind: PayerKind;
-  /** The address that is charged. */
-  readonly from: Hex;
-  readonly account: PrivateKeyAccount;
-  /** Returns the id on the chip of the payer's pass. */
-  pass(): string;
-  /** Returns a new payment code, which stays valid for more than an hour in these tests. */
-  code(): Promise<string>;
-  /**
-   * Adds a phone that has a key for rotating codes.
-   * @returns a function that returns the phone's current code
-   */
-  rotating(): Promise<() => string>;
-  /**
-   * Returns what a phone with the newest pass sends to a reader. A test helper of the merchant API
-   * provides it.
-   */
-  phone(kind: PhoneKind, merchant: Caller): Promise<string>;
-  /** Returns the chip of the payer's current card. */
-  chip(): Promise<CardChip>;
-  /** Replaces the payer's pass and card. */
-  renew(): Promise<void>;
-  agentToken(account: string, amount: number): Promise<string>;
-  /** Creates a funded wallet for a machine that has not bought anything yet. */
-  buyer(): Promise<PrivateKeyAccount>;
-  /** Creates a funded contract wallet that is not deployed yet. */
-  undeployed(): Promise<UndeployedWallet>;
-  facilitator(till: Till): Promise<Facilitator>;
-}
+export type WayPayer = ReturnType<typeof assemble>;
 
 export interface PayersGround {
   readonly db: Database;
@@ -127,58 +98,78 @@ function openPhones(ask: ReturnType<typeof openApp>) {
   };
 }
 
-function assemble(ground: PayersGround, kind: PayerKind, made: Wallet): WayPayer {
+/** Returns functions that show the payer's newest pass, as a code or on a phone. */
+function showingPass({ db }: PayersGround, ask: ReturnType<typeof openApp>) {
+  const newestPass = async () => {
+    const { data } = (await ask('/passes')) as unknown as { data: { id: string; label: string }[] };
+    return data.find(({ label }) => label !== PHONE)?.id ?? '';
+  };
+  return {
+    /** Returns a new payment code, which stays valid for more than an hour in these tests. */
+    code: async () => {
+      const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
+      // Extends the lifetime of the code, which is a minute. Otherwise, a second sale could be
+      // refused because the code expired, which would hide the intended reason.
+      await db.query(
+        `update pass_codes set expires_at = expires_at + interval '1 hour'
+         where expires_at > now()`,
+      );
+      return String(value);
+    },
+    /**
+     * Returns what a phone with the newest pass sends to a reader. A test helper of the merchant
+     * API provides it.
+     */
+    phone: async (kind: PhoneKind, merchant: Caller) => {
+      const path = `/test_helpers/passes/${await newestPass()}/${kind}`;
+      const { status, body } = await persist(() => merchant.post(path));
+      assert.equal(status, 201, JSON.stringify(body));
+      return String(body.value);
+    },
+  };
+}
+
+function assemble(ground: PayersGround, kind: PayerKind, made: Wallet) {
   const { from, account, privateKey } = made;
   const ask = openApp(ground, account);
   let { pass } = made;
   let chip: Promise<CardChip> | null = null;
   const write = async () => new CardChip((await ask('/cards', {})) as unknown as CardSettings);
-  const newestPass = async () => {
-    const { data } = (await ask('/passes')) as unknown as { data: { id: string; label: string }[] };
-    return data.find(({ label }) => label !== PHONE)?.id ?? '';
-  };
   const current = () => {
     chip ??= write();
     return chip;
   };
   return {
     kind,
+    /** The address that is charged. */
     from,
+    /** The account that signs. */
     account,
+    /** Returns the id on the chip of the payer's pass. */
     pass: () => pass ?? '',
-    code: async () => {
-      const { value } = await ask(`/passes/${await newestPass()}/codes`, {});
-      // Extends the lifetime of the code, which is a minute. Otherwise, a second sale could be
-      // refused because the code expired, which would hide the intended reason.
-      await ground.db.query(
-        `update pass_codes set expires_at = expires_at + interval '1 hour'
-         where expires_at > now()`,
-      );
-      return String(value);
-    },
+    ...showingPass(ground, ask),
+    /** Adds a phone for rotating codes. @returns a function that returns its current code. */
     rotating: openPhones(ask),
-    phone: async (kind, merchant) => {
-      const path = `/test_helpers/passes/${await newestPass()}/${kind}`;
-      const { status, body } = await persist(() => merchant.post(path));
-      assert.equal(status, 201, JSON.stringify(body));
-      return String(body.value);
-    },
+    /** Returns the chip of the payer's current card. */
     chip: current,
+    /** Replaces the payer's pass and card. */
     renew: async () => {
       pass = String((await ask('/passes', { label: 'Another' })).nfc_id);
       chip = write();
       await chip;
     },
-    agentToken: async (merchant, amount) => {
+    agentToken: async (merchant: string, amount: number) => {
       const body = { account: merchant, amount, expires_in: 3_600 };
       return String((await ask('/agent_tokens', body)).agent_token);
     },
+    /** Creates a funded wallet for a machine that has not bought anything yet. */
     buyer: async () => {
       const buyer = newWallet();
       await ground.outside.fund(buyer.address, FUNDS);
       return buyer;
     },
-    undeployed: () => ground.outside.addUndeployed(FUNDS),
+    /** Creates a funded contract wallet that is not deployed yet. */
+    undeployed: (): Promise<UndeployedWallet> => ground.outside.addUndeployed(FUNDS),
     facilitator: openFacilitators(ground, privateKey),
   };
 }

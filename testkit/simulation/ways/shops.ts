@@ -1,6 +1,7 @@
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { issueApiKey } from '#accounts/create-api-key.ts';
+import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { signMerchantConsent } from '#sandbox/demo-wallets.ts';
 import { wallet } from '#sandbox/derive-wallets.ts';
@@ -23,11 +24,14 @@ export interface Till {
 
 const ACTOR = { type: 'system', name: 'tests' } as const;
 
-async function addTerminal(tx: Tx, accountId: string, label: string) {
-  const tenant = { accountId, livemode: false };
-  const made = accepted(await createTerminal(tx, { tenant, label, actor: ACTOR, now: new Date() }));
-  await allowOffline(tx, made.row.id);
-  return made;
+/** Adds a terminal. @returns its id, and the key of its device. */
+export async function addTerminal(
+  tx: Tx,
+  added: { readonly tenant: Tenant; readonly label: string },
+) {
+  const made = await createTerminal(tx, { ...added, actor: ACTOR, now: new Date() });
+  const { row, secret } = accepted(made);
+  return { id: row.id, deviceKey: secret };
 }
 
 /** Allows a terminal to sell offline, with limits that no fault test reaches. */
@@ -36,20 +40,21 @@ export async function allowOffline(sql: Sql, terminalId: string): Promise<void> 
 }
 
 export function demoTill({ sandbox }: RestoreGround): Till {
-  const { secret_key, terminal, device_key, agent_terminal } = sandbox.test;
-  return {
-    account: sandbox.account,
-    secretKey: secret_key,
-    terminal,
-    deviceKey: device_key,
-    agentTerminal: agent_terminal,
-  };
+  const { secret_key: secretKey, device_key: deviceKey, ...mode } = sandbox.test;
+  const { terminal, agent_terminal: agentTerminal } = mode;
+  return { account: sandbox.account, secretKey, terminal, deviceKey, agentTerminal };
 }
 
 /** Adds another terminal to the merchant, and one that sells to agents. */
-export async function addTill({ db }: RestoreGround, till: Till, label: string): Promise<Till> {
-  const { row, secret } = await db.transaction((tx) => addTerminal(tx, till.account, label));
-  return { ...till, terminal: row.id, deviceKey: secret, agentTerminal: row.id };
+export async function addTill(
+  { db }: RestoreGround,
+  till: Pick<Till, 'account' | 'secretKey'>,
+  label: string,
+): Promise<Till> {
+  const tenant = { accountId: till.account, livemode: false };
+  const { id, deviceKey } = await db.transaction((tx) => addTerminal(tx, { tenant, label }));
+  await allowOffline(db, id);
+  return { ...till, terminal: id, deviceKey, agentTerminal: id };
 }
 
 /** Returns the wallet that is registered on the contract for the merchant. */
@@ -76,14 +81,9 @@ async function registerOnChain({ db, ground }: RestoreGround, accountId: string)
     const wish = { livemode: false, kind: 'merchant_registration', subjectId, payload } as const;
     await requestOnChain(tx, { ...wish, now });
   });
-  const isLive = async () =>
-    (
-      await db.query(
-        `select from account_modes where account_id = $1 and not livemode
-           and live_at is not null`,
-        [accountId],
-      )
-    ).length === 1;
+  const live = `select from account_modes
+    where account_id = $1 and not livemode and live_at is not null`;
+  const isLive = async () => (await db.query(live, [accountId])).length === 1;
   if (!(await waitUntil(isLive, REST_MS))) throw new Error('a merchant was not registered');
 }
 
@@ -96,20 +96,14 @@ export async function addShop(world: RestoreGround, name: string): Promise<Till>
   const { accountId } = accepted(made);
   await db.query(`update accounts set kyb_status = 'approved' where id = $1`, [accountId]);
   await registerOnChain(world, accountId);
-  return db.transaction(async (tx) => {
-    const tenant = { accountId, livemode: false };
-    const key = await issueApiKey(tx, {
+  const tenant = { accountId, livemode: false };
+  const key = await db.transaction((tx) =>
+    issueApiKey(tx, {
       ...{ tenant, name: 'server', scopes: SCOPES, ipAllowlist: [], expiresAt: null },
       ...{ actor: ACTOR, now, rotatedFrom: null },
-    });
-    const { row, secret } = await addTerminal(tx, accountId, 'Counter');
-    const { row: agents } = await addTerminal(tx, accountId, 'Agents');
-    return {
-      account: accountId,
-      secretKey: key.secret,
-      terminal: row.id,
-      deviceKey: secret,
-      agentTerminal: agents.id,
-    };
-  });
+    }),
+  );
+  const shop = { account: accountId, secretKey: key.secret };
+  const { agentTerminal } = await addTill(world, shop, 'Agents');
+  return { ...(await addTill(world, shop, 'Counter')), agentTerminal };
 }

@@ -1,5 +1,4 @@
 import { present } from '#core/assert.ts';
-import type { Database } from '#db/database.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   decideForeign,
@@ -7,23 +6,11 @@ import {
   selectNewestForeign,
 } from '#settlement/foreign-settlement-queries.ts';
 import { requestRecovery } from '#settlement/network-recovery-queries.ts';
-import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
+import { AMOUNT } from '#testkit/simulation/restore-ground.ts';
 import type { WaysWorld } from '#testkit/simulation/ways/world.ts';
 
-/**
- * The thief's settlement numbers start above this one. The service never draws such high numbers.
- */
+/** The thief's settlement numbers start above this one, which is above those after a recovery. */
 const DRAWN_BY_NOBODY = 1n << 40n;
-const AMOUNT = 2_500_000n;
-
-async function merchantNumberOf(db: Database, accountId: string): Promise<bigint | null> {
-  const [row] = await db.query<{ number: bigint }>(
-    `select merchant_number as number from account_modes
-     where account_id = $1 and not livemode`,
-    [accountId],
-  );
-  return row?.number ?? null;
-}
 
 /**
  * Acts as a thief who has a sender's key: charges a payer without consent, with the shop as the
@@ -31,9 +18,11 @@ async function merchantNumberOf(db: Database, accountId: string): Promise<bigint
  * @returns the alarms that the service must raise
  */
 export async function steal({ world, till }: WaysWorld, payer: Hex): Promise<readonly string[]> {
-  const outside = outsideService(world.ground.testnet.config);
-  const number = present(await merchantNumberOf(world.db, till.account), 'number of the shop');
-  const merchant = { merchantNumber: number, amount: AMOUNT };
+  const { outside } = world;
+  const merchant = {
+    merchantNumber: await world.merchantNumber(till.account),
+    amount: BigInt(AMOUNT),
+  };
   const sale = { ...merchant, payer, orderId: 'STOLEN-1', number: DRAWN_BY_NOBODY + 1n };
   const other = { ...merchant, payer, orderId: 'STOLEN-2', number: DRAWN_BY_NOBODY + 2n };
   await outside.settle([sale, other]);
@@ -56,14 +45,9 @@ export async function acceptForeign({ world, till }: WaysWorld): Promise<void> {
   const tenant = { accountId: till.account, livemode: false };
   const upTo = present(await selectNewestForeign(world.db, tenant), 'foreign settlement');
   const decided = { decision: 'accepted', now: new Date() } as const;
-  const wish = {
-    livemode: false,
-    requestCount: null,
-    reason: 'command',
-    lossShown: false,
-  } as const;
+  const wish = { livemode: false, requestCount: null, lossShown: false } as const;
   await world.db.transaction(async (tx) => {
     await decideForeign(tx, { ...tenant, upTo }, decided);
-    await requestRecovery(tx, wish);
+    await requestRecovery(tx, { ...wish, reason: 'command' });
   });
 }

@@ -1,18 +1,8 @@
 import assert from 'node:assert/strict';
 import { caller, type Reply } from '#testkit/apis/api-client.ts';
-import { addFactorNow } from '#testkit/apis/people.ts';
-import { PersonClient } from '#testkit/apis/person-client.ts';
+import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { persist } from '#testkit/simulation/restore-ground.ts';
 import type { WaysWorld } from '#testkit/simulation/ways/world.ts';
-
-/** Signs in as the shop's owner, with both factors. */
-export async function openOffice({ world, url }: WaysWorld): Promise<PersonClient> {
-  const person = world.sandbox.dashboard;
-  const client = new PersonClient(`${url(0)}/dashboard/v1`);
-  await client.post('/session', person);
-  await addFactorNow(client, person.password);
-  return client;
-}
 
 interface Refund {
   readonly payment: string;
@@ -46,10 +36,7 @@ export async function withdraw(
   amount: number,
 ): Promise<void> {
   const headers = { 'Idempotency-Key': `withdraw ${amount}` };
-  const asked = await office.post(
-    `/accounts/${till.account}/test/withdrawals`,
-    { amount },
-    headers,
-  );
+  const path = `/accounts/${till.account}/test/withdrawals`;
+  const asked = await office.post(path, { amount }, headers);
   assert.ok(asked.status < 300, asked.text);
 }

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
+import { present } from '#core/assert.ts';
 import { chargesOf, type FeeRates } from '#core/charges.ts';
 import { describeError } from '#observability/log.ts';
 import type { TappedType } from '#payments/credential.ts';
-import type { PaymentMethod } from '#payments/payment.ts';
+import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
@@ -13,7 +14,7 @@ import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { type LinkBody, readLink, sign } from '#testkit/apis/pay-links.ts';
-import { persist } from '#testkit/simulation/restore-ground.ts';
+import { lastOf, persist } from '#testkit/simulation/restore-ground.ts';
 import type { UndeployedWallet } from '#testkit/simulation/ways/outside-wallets.ts';
 import type { PayerKind, WayPayer } from '#testkit/simulation/ways/payers.ts';
 import type { Till } from '#testkit/simulation/ways/shops.ts';
@@ -75,13 +76,9 @@ export interface Way {
 
 const NODES = 2;
 
-interface Door {
-  readonly merchant: Caller;
-  readonly terminal: Caller;
-  readonly pay: Caller;
-}
+type Door = ReturnType<typeof doorAt>;
 
-function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, place: number): Door {
+function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, place: number) {
   return {
     merchant: caller(`${url(place)}/v1`, till.secretKey),
     terminal: caller(`${url(place)}/device/v1`, till.deviceKey),
@@ -122,13 +119,11 @@ type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
 /** Waits for the result: as a till does, polls as long as the status is `processing`. */
 async function awaitEnd(shopping: Shopping, place: number, intent: string): Promise<WayResult> {
-  let result: WayResult = { said: 'processing', intent, payment: null };
-  await waitUntil(async () => {
-    const { merchant } = doorAt(shopping, place);
-    result = toResult(await persist(() => merchant.get(`/payment_intents/${intent}`)));
-    return result.said !== 'processing';
-  }, DECIDED_MS);
-  return result;
+  const { merchant } = doorAt(shopping, place);
+  const read = async () =>
+    toResult(await persist(() => merchant.get(`/payment_intents/${intent}`)));
+  const result = await lastOf(read, ({ said }) => said !== 'processing', DECIDED_MS);
+  return result ?? { said: 'processing', intent, payment: null };
 }
 
 /** Begins a sale as the merchant's server would. */
@@ -162,50 +157,47 @@ async function beginWith(
   };
 }
 
+const always = (value: string) => () => value;
+
 const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wish.tip });
 
-/** Begins a sale in which the till reads the payer's credential. */
+/** The results of a credential that pays once and is presented for another sale. */
+const SPENT = ['requires_payment_method'];
+
+/** A way to pay with a credential that the till reads. `show` prepares it before the tap. */
 function tapped(
-  type: Exclude<TappedType, 'rotating_code'>,
-  read: (payer: WayPayer, merchant: Caller) => Promise<string>,
-) {
-  return (shopping: Shopping) =>
+  name: string,
+  type: TappedType,
+  again: readonly string[],
+  show: (payer: WayPayer, merchant: Caller) => Promise<() => string>,
+): Way {
+  const begin = (shopping: Shopping) =>
     beginWith(shopping, async () => {
-      const body = {
-        credential: { type, value: await read(shopping.payer, doorAt(shopping, 0).merchant) },
-        ...tipOf(shopping),
+      const read = await show(shopping.payer, doorAt(shopping, 0).merchant);
+      let value: string | null = null;
+      return ({ terminal }, id, key) => {
+        value ??= read();
+        const body = { credential: { type, value }, ...tipOf(shopping) };
+        return terminal.post(`/payment_intents/${id}/tap`, body, key);
       };
-      return ({ terminal }, id, key) => terminal.post(`/payment_intents/${id}/tap`, body, key);
     });
+  return { name, method: methodOf(type), payer: 'enrolled', atTill: true, again, begin };
 }
 
-/**
- * Begins a sale in which the payer shows a code only when paying, because the code expires within
- * half a minute.
- */
-function shown(shopping: Shopping): Promise<Attempt> {
-  return beginWith(shopping, async () => {
-    const show = await shopping.payer.rotating();
-    let value: string | null = null;
-    return ({ terminal }, id, key) => {
-      value ??= show();
-      const body = { credential: { type: 'rotating_code', value }, ...tipOf(shopping) };
-      return terminal.post(`/payment_intents/${id}/tap`, body, key);
-    };
-  });
+/** A way to pay with a signature, which is valid for its sale only. */
+function signed(
+  name: string,
+  payer: PayerKind,
+  begin: Way['begin'],
+  credential: 'authorization' | 'chip' = 'authorization',
+): Way {
+  const again = ['signature_invalid'];
+  return { name, method: methodOf(credential), payer, atTill: true, again, begin };
 }
 
 async function linkOf({ terminal }: Door, intent: string): Promise<string> {
   const { body } = await persist(() => terminal.get(`/payment_intents/${intent}`));
   return String(body.payment_url).split('/').at(-1) ?? '';
-}
-
-/** Begins a sale in which a wallet scans the till's link and signs the terms. */
-const signed = (shopping: Shopping) => signedBy(shopping, shopping.payer);
-
-/** Begins a sale by link, as `signed` does, with a new wallet that is not deployed yet. */
-async function signedUndeployed(shopping: Shopping): Promise<Attempt> {
-  return signedBy(shopping, await shopping.payer.undeployed());
 }
 
 /**
@@ -216,7 +208,11 @@ function addressOf(from: Hex): string {
   return `10.${[4, 6, 8].map((at) => Number.parseInt(from.slice(at, at + 2), 16)).join('.')}`;
 }
 
-function signedBy(shopping: Shopping, { from, account }: UndeployedWallet): Promise<Attempt> {
+/** Begins a sale in which a wallet scans the till's link and signs the terms. */
+function scanned(
+  shopping: Shopping,
+  { from, account }: UndeployedWallet = shopping.payer,
+): Promise<Attempt> {
   return beginWith(shopping, async (intent) => {
     const door = doorAt(shopping, 0);
     // Remembers the tokens of links, because a till shows no link while its sale is being paid.
@@ -275,89 +271,28 @@ function confirmed(shopping: Shopping): Promise<Attempt> {
  * `test/faults/ways.slow.test.ts` fails.
  */
 export const WAYS: readonly Way[] = [
-  {
-    name: 'a pass',
-    method: { type: 'wallet_pass', credential: 'nfc_id' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['succeeded'],
-    begin: tapped('nfc_id', async (payer) => payer.pass()),
-  },
-  {
-    name: 'a one-minute code',
-    method: { type: 'wallet_pass', credential: 'qr' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['requires_payment_method'],
-    begin: tapped('qr', (payer) => payer.code()),
-  },
-  {
-    name: 'a SUN card',
-    method: { type: 'wallet_pass', credential: 'nfc_sun' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['requires_payment_method', 'requires_action'],
-    begin: tapped('nfc_sun', async (payer) => (await payer.chip()).tap()),
-  },
-  {
-    name: 'a rotating code',
-    method: { type: 'wallet_pass', credential: 'rotating_code' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['requires_payment_method'],
-    begin: shown,
-  },
-  {
-    name: 'a pass in Google Wallet',
-    method: { type: 'wallet_pass', credential: 'smart_tap' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['requires_payment_method', 'requires_action'],
-    begin: tapped('smart_tap', (payer, merchant) => payer.phone('smart_tap', merchant)),
-  },
-  {
-    name: 'a pass in Apple Wallet',
-    method: { type: 'wallet_pass', credential: 'apple_vas' },
-    payer: 'enrolled',
-    atTill: true,
-    again: ['requires_payment_method'],
-    begin: tapped('apple_vas', (payer, merchant) => payer.phone('apple_vas', merchant)),
-  },
-  {
-    name: 'a wallet with a key',
-    method: { type: 'wallet', credential: 'authorization' },
-    payer: 'wallet',
-    atTill: true,
-    again: ['signature_invalid'],
-    begin: signed,
-  },
-  {
-    name: 'a contract wallet',
-    method: { type: 'wallet', credential: 'authorization' },
-    payer: 'contract',
-    atTill: true,
-    again: ['signature_invalid'],
-    begin: signed,
-  },
-  {
-    name: 'a contract wallet that is not deployed',
-    method: { type: 'wallet', credential: 'authorization' },
-    payer: 'undeployed',
-    atTill: true,
-    again: ['signature_invalid'],
-    begin: signedUndeployed,
-  },
-  {
-    name: 'a chip at the till',
-    method: { type: 'wallet', credential: 'chip' },
-    payer: 'wallet',
-    atTill: true,
-    again: ['signature_invalid'],
-    begin: signedAtTill,
-  },
+  tapped('a pass', 'nfc_id', ['succeeded'], async (payer) => always(payer.pass())),
+  tapped('a one-minute code', 'qr', SPENT, async (payer) => always(await payer.code())),
+  tapped('a SUN card', 'nfc_sun', [...SPENT, 'requires_action'], async (payer) =>
+    always((await payer.chip()).tap()),
+  ),
+  // The phone shows a code only when it pays, because the code expires within half a minute.
+  tapped('a rotating code', 'rotating_code', SPENT, (payer) => payer.rotating()),
+  tapped('a pass in Google Wallet', 'smart_tap', [...SPENT, 'requires_action'], async (payer, by) =>
+    always(await payer.phone('smart_tap', by)),
+  ),
+  tapped('a pass in Apple Wallet', 'apple_vas', SPENT, async (payer, by) =>
+    always(await payer.phone('apple_vas', by)),
+  ),
+  signed('a wallet with a key', 'wallet', (shopping) => scanned(shopping)),
+  signed('a contract wallet', 'contract', (shopping) => scanned(shopping)),
+  signed('a contract wallet that is not deployed', 'undeployed', async (shopping) =>
+    scanned(shopping, await shopping.payer.undeployed()),
+  ),
+  signed('a chip at the till', 'wallet', signedAtTill, 'chip'),
   {
     name: 'an offline sale',
-    method: { type: 'wallet', credential: 'authorization' },
+    method: methodOf('authorization'),
     payer: 'wallet',
     // False, because offline sales have neither split bills nor tips.
     atTill: false,
@@ -366,7 +301,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'an agent token',
-    method: { type: 'agent_token', credential: 'agent_token' },
+    method: methodOf('agent_token'),
     payer: 'agent',
     atTill: false,
     again: ['requires_payment_method'],
@@ -374,7 +309,7 @@ export const WAYS: readonly Way[] = [
   },
   {
     name: 'x402',
-    method: { type: 'agent_token', credential: 'agent_token' },
+    method: methodOf('agent_token'),
     payer: 'bridge',
     atTill: false,
     again: ['duplicate_settlement'],
@@ -394,14 +329,9 @@ interface OfflineTerms {
 }
 
 async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
-  let terms: OfflineTerms | null = null;
-  await waitUntil(async () => {
-    const { body } = await persist(() => terminal.get('/terminal'));
-    terms = body.offline_terms as OfflineTerms | null;
-    return terms !== null;
-  }, DECIDED_MS);
-  assert.ok(terms !== null, 'the till has no terms of offline sales');
-  return terms;
+  const read = () => persist(() => terminal.get('/terminal'));
+  const answer = await lastOf(read, ({ body }) => body.offline_terms !== null, DECIDED_MS);
+  return present(answer?.body.offline_terms as OfflineTerms | null, 'terms of offline sales');
 }
 
 /**
@@ -451,22 +381,18 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
  * Forwards a stored sale to any node, as a till does, again and again until the chain has decided.
  */
 async function forward(shopping: Shopping, place: number, record: object): Promise<WayResult> {
-  let result: WayResult = { said: 'no answer', intent: null, payment: null };
   let tries = 0;
-  await waitUntil(async () => {
+  const ask = async (): Promise<WayResult> => {
     const { terminal } = doorAt(shopping, (place + tries++) % NODES);
-    const ask = () => terminal.post('/offline_payments', { payments: [record] });
-    const reply = await ask().catch(() => null);
-    if (reply === null || reply.status >= 500) return false;
+    const reply = await terminal.post('/offline_payments', { payments: [record] });
     const [one] = (reply.body.data ?? []) as readonly Record<string, string | null>[];
-    if (one === undefined) result = toResult(reply);
-    else {
-      const said = one.code ?? one.bounce_reason ?? one.status ?? 'nothing';
-      result = { said, intent: one.payment_intent ?? null, payment: one.payment ?? null };
-    }
-    return result.said !== 'processing';
-  }, DECIDED_MS);
-  return result;
+    if (reply.status >= 500) throw new Error(`the answer was ${reply.status}`);
+    if (one === undefined) return toResult(reply);
+    const said = one.code ?? one.bounce_reason ?? one.status ?? 'nothing';
+    return { said, intent: one.payment_intent ?? null, payment: one.payment ?? null };
+  };
+  const result = await lastOf(ask, ({ said }) => said !== 'processing', DECIDED_MS);
+  return result ?? { said: 'no answer', intent: null, payment: null };
 }
 
 type Settling = Awaited<ReturnType<Shopping['payer']['facilitator']>>;

@@ -2,12 +2,7 @@ import { caller } from '#testkit/apis/api-client.ts';
 import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
 import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 import type { Ground } from '#testkit/simulation/history.ts';
-import {
-  openRestoreGround,
-  persist,
-  REST_MS,
-  type RestoreGround,
-} from '#testkit/simulation/restore-ground.ts';
+import { openRestoreGround, persist, REST_MS } from '#testkit/simulation/restore-ground.ts';
 import { outsideWallets } from '#testkit/simulation/ways/outside-wallets.ts';
 import type { PayersGround } from '#testkit/simulation/ways/payers.ts';
 import { allowOffline, demoTill, type Till } from '#testkit/simulation/ways/shops.ts';
@@ -15,21 +10,7 @@ import { allowOffline, demoTill, type Till } from '#testkit/simulation/ways/shop
 /**
  * A service with two API nodes and several shops. A webhook receiver records one merchant's events.
  */
-export interface WaysWorld {
-  readonly world: RestoreGround;
-  readonly payers: PayersGround;
-  /** A terminal of the merchant whose events the receiver gets. */
-  readonly till: Till;
-  /** Extra settings of every process. */
-  readonly env: Readonly<Record<string, string>>;
-  /** Settlement numbers of merchants whose accounts were lost. */
-  readonly unbookable: Set<bigint>;
-  /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
-  url(place: number): string;
-  /** Returns the data sources that the invariants check. */
-  ground(): Ground;
-  close(): Promise<void>;
-}
+export type WaysWorld = Awaited<ReturnType<typeof openWaysWorld>>;
 
 async function addReceiver(url: string, till: Till) {
   const receiver = await startReceiver();
@@ -41,14 +22,14 @@ async function addReceiver(url: string, till: Till) {
 }
 
 /**
- * Settlement time-out in seconds. It is longer than any fault in these tests, even on a busy
- * machine, so that no payment is declined because of time.
+ * Settlement time-out in seconds, the longest that x402 allows. It is longer than any fault in
+ * these tests, so that no payment is declined because of time.
  */
-const SETTLE_WITHIN_S = 120;
+const SETTLE_WITHIN_S = 80;
 /** Milliseconds after which every payment has either settled or failed for good. */
 export const DECIDED_MS = 140_000;
 
-export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
+export async function openWaysWorld(workers = 1) {
   const front = await startTcpProxy(0);
   const publicUrl = `http://127.0.0.1:${front.port}`;
   const env = {
@@ -74,11 +55,16 @@ export async function openWaysWorld(workers = 1): Promise<WaysWorld> {
   return {
     world,
     payers,
+    /** A terminal of the merchant whose events the receiver gets. */
     till,
+    /** Extra settings of every process. */
     env,
+    /** Settlement numbers of merchants whose accounts were lost. */
     unbookable,
+    /** Returns a node's API URL, for example `http://127.0.0.1:1/api`. */
     url,
-    ground: () => {
+    /** Returns the data sources that the invariants check. */
+    ground: (): Ground => {
       const merchant = caller(`${url(0)}/v1`, till.secretKey);
       const follower = { merchant, received: receiver.received };
       return { db: world.db, chains: [network], unbookable, follower, limitMs: REST_MS };
