@@ -35,7 +35,7 @@ const { values: options, positionals: words } = parseArgs({
 const COMPILED = path.join(ROOT, 'node_modules/.cache/compiled');
 /**
  * Chosen for two cores: on average a file uses a third of a core, because it waits for a chain or a
- * browser. With five files at a time, a quarter of both cores was idle. `--concurrency` overrides it.
+ * browser. With five at a time, a quarter of both cores was idle. `--concurrency` overrides it.
  */
 const CONCURRENCY = 6;
 /** For `--slow`, whose files start several services each. With five, a start took a minute. */
