@@ -233,7 +233,8 @@ const all = (version: string) => Array(2 * machines.length + 1).fill(version);
 
 running('its processes start by the units of the archive', async () => {
   const customers = { node: () => `${balancer.next()}/api`, clients: 2, writers: 1 };
-  await rig.openShop(customers, path.join(first().root, 'opt/tapline'));
+  // By this tree: as root, the release would build its apps where its units cannot change them.
+  await rig.openShop(customers);
   assert.deepEqual(await startTapline(machines), all(FIRST));
   return undefined;
 });

@@ -78,10 +78,9 @@ export class Rig {
     this.undo.push(this.db.close);
   }
 
-  /** Makes the shop. @param root The release that makes it, if not this tree. */
-  async openShop(customers: Customers, root?: string): Promise<void> {
+  async openShop(customers: Customers): Promise<void> {
     this.customers = customers;
-    this.sandbox = await makeShop(this.ground, root === undefined ? {} : { root });
+    this.sandbox = await makeShop(this.ground);
   }
 
   /** Starts these processes on this machine. @returns the API's URL of the next node. */
