@@ -217,11 +217,8 @@ export interface NewRequest<K extends OtherKind> {
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
-  /**
-   * The intent's settlement number, the same for each attempt. `null` if an earlier release created
-   * the intent without one; it gets one now.
-   */
-  readonly number: bigint | null;
+  /** The intent's settlement number, the same for each attempt. */
+  readonly number: bigint;
   readonly payload: RequestPayloads['payment'];
   readonly settleWithinS: number;
 }
