@@ -6,7 +6,7 @@ import { newId } from '#core/ids.ts';
 import { openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { openTemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 import { addTestMerchant } from '#testkit/fixtures/payments/merchants.ts';
 import { STORE_INTENTS, STORED_INTENTS } from './floors.ts';
 

@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from '#db/database.ts';
 import { migrate } from '#db/migrate.ts';
 import { startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
+import { openTemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 
 /** A durable PostgreSQL server of a measurement's own. */
 export interface OwnPostgres {

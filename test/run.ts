@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { areSourcesUnchanged } from '#app/openapi-sources.ts';
 import { ensurePackages } from '#packages/build-packages.ts';
-import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { BROWSER_SETTING, launchChromium } from '#testkit/network/chromium.ts';
 import { SANDBOX_SETTING, startSandboxOfRun } from '#testkit/network/shared-sandbox.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';

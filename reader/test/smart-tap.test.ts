@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '../../src/core/answer.ts';
-import { FakeClock } from '../../src/core/clock.ts';
 import { endKey, makeKey, useKey } from '../../src/terminals/collector-keys.ts';
 import { switchSmartTap } from '../../src/terminals/smart-tap.ts';
 import { type StoreServer, serveStore } from '../../testkit/apis/store-server.ts';
 import { newWallet, signInWallet } from '../../testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '../../testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addTerminal,

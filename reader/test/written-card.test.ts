@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { open, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '../../src/core/clock.ts';
 import { type StoreServer, serveStore } from '../../testkit/apis/store-server.ts';
 import { newWallet, signInWallet } from '../../testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '../../testkit/fixtures/core/fake-clock.ts';
 import { testFolder } from '../../testkit/fixtures/core/test-folder.ts';
 import {
   addIntent,

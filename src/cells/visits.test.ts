@@ -7,7 +7,6 @@ import { CELLS_ROOT, type CellSettings } from '#cells/ask-other-cells.ts';
 import { checkPeers } from '#cells/check-peers.ts';
 import { startSendingEnds } from '#cells/send-revocations.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { StartError } from '#core/start-error.ts';
 import { silentLog } from '#observability/log.ts';
@@ -20,6 +19,7 @@ import type { Visit } from '#payments/credentials/visiting.ts';
 import { decideApproval } from '#payments/decide-approval.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import { CardChip } from '#testkit/fixtures/core/card-chip.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import {
   addIntent,

@@ -1,13 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  AlignedClock,
-  addMs,
-  addSeconds,
-  type ClockReading,
-  FakeClock,
-  StepDetector,
-} from '#core/clock.ts';
+import { AlignedClock, addMs, addSeconds, type ClockReading, StepDetector } from '#core/clock.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 
 test('a fake clock moves only on request', () => {
   const clock = new FakeClock(new Date('2026-10-01T12:00:00.000Z'));

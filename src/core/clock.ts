@@ -58,23 +58,6 @@ export class StepDetector {
   }
 }
 
-/** A clock that moves only when a test advances it. */
-export class FakeClock implements Clock {
-  #now: number;
-
-  constructor(start: Date = new Date('2026-10-01T12:00:00.000Z')) {
-    this.#now = start.getTime();
-  }
-
-  now(): Date {
-    return new Date(this.#now);
-  }
-
-  advance(ms: number): void {
-    this.#now += ms;
-  }
-}
-
 export function addMs(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { afterWrong, isBlocked, type Tries } from '#core/pin-and-code-lockout.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 
 const now = new FakeClock().now();
 const MINUTE = 60_000;

@@ -4,9 +4,9 @@ import { openDatabase } from '#db/database.ts';
 import { keepWatermark, readWatermark } from '#db/detect-restore-while-stopped.ts';
 import { silentLog } from '#observability/log.ts';
 import type { DataFolder } from '#sandbox/data-folder.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
+import { openTemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 
 const FILE = 'database-watermark.json';
 

@@ -3,7 +3,10 @@ import { after, before, test } from 'node:test';
 import { CommitUnknown, type Database, openDatabase } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
+import {
+  openTemporaryFolder,
+  type TemporaryFolder,
+} from '#testkit/fixtures/db/temporary-folder.ts';
 
 /** PostgreSQL reports a commit as successful even if it stopped waiting for the standby. */
 

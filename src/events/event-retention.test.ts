@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { maintainPartitions, RETENTION_DAYS } from '#events/event-retention.ts';
 import { selectPartitions } from '#events/partition-queries.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';

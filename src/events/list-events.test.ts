@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Page } from '#db/paging.ts';
 import type { EventType } from '#events/event-types.ts';
 import { type EventFilter, getEvent, listEvents } from '#events/list-events.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import {

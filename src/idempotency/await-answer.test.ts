@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWith } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { createLongPolls } from '#db/long-polls.ts';
 import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { readKey } from '#idempotency/await-answer.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import {
   addMerchant,

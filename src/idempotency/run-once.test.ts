@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import type { ErrorCode } from '#core/error-codes.ts';
 import type { Tx } from '#db/database.ts';
 import { dropExpiredKeys, keyExpiry } from '#idempotency/expire-keys.ts';
@@ -10,6 +10,7 @@ import { selectKey, updateCompleted, updateWaiting } from '#idempotency/key-quer
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { Done } from '#idempotency/run-once-per-key.ts';
 import { findReplay, runOnce } from '#idempotency/run-once-per-key.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';

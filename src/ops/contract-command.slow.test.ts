@@ -16,7 +16,6 @@ import {
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
   registerMerchantCall,
@@ -29,6 +28,7 @@ import { merchantConsent, walletConsent } from '#settlement/contract/signed-mess
 import { timelockOf } from '#settlement/contract/timelock-calls.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { startRemoteSigner } from '#testkit/network/remote-signer.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../contracts/artifacts/SettlementLens.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';

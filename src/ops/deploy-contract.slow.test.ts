@@ -20,7 +20,6 @@ import {
 import { privateKeyToAccount } from 'viem/accounts';
 import { silentLog } from '#observability/log.ts';
 import { CREATE2_FACTORY, newKey } from '#ops/deploy-contract.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { type RoleName, roleId } from '#settlement/contract/contract-roles.ts';
@@ -32,6 +31,7 @@ import {
 } from '#settlement/network-config.ts';
 import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { spawnMain, temporaryDataDir } from '#testkit/network/spawn-network.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { settlementAbi, settlementBytecode } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { timelockAbi } from '../../contracts/artifacts/Timelock.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { codeOf, judgeCode, stepAt } from '#payers/check-rotating-code.ts';
 import type { RotatingKeyRow } from '#payers/rotating-key-queries.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 
 const KEY = Buffer.alloc(20, 1);
 const now = new FakeClock().now();

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import { revokePassRow, updatePayerBlocked } from '#payers/payer-queries.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addPayer,

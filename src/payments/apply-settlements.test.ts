@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
 import { type Log, silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
@@ -9,6 +9,7 @@ import { selectIntent } from '#payments/intent-queries.ts';
 import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import {
   newRequest,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addIntent,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import type { CancelRequest } from '#payments/cancel-intent.ts';
 import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addIntent,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
@@ -12,6 +11,7 @@ import {
   type DrawnNumber,
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import type { CreateIntent } from '#testkit/fixtures/payments/store.ts';

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';

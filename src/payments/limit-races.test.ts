@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { addMs, type FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { revokeAgentTokenRow } from '#payers/agent-token-queries.ts';
 import { lockPayer } from '#payers/payer-queries.ts';
+import type { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { tally } from '#testkit/fixtures/core/tally.ts';
 import {

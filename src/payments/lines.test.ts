@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLine } from '#prices/check-asked-lines.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { batchTerms } from '#payments/pay.ts';
 import type { PayItem } from '#payments/pay-batch-state.ts';
 import { payBatch } from '#payments/pay-taps-together.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addPayer,

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { FakeClock } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { createPass } from '#payers/create-pass.ts';
 import { createPayer } from '#payers/create-payer.ts';
 import { revokePassRow, updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addMerchant,

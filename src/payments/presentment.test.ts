@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import fc from 'fast-check';
-import { addSeconds, FakeClock } from '#core/clock.ts';
+import { addSeconds } from '#core/clock.ts';
 import { toMinorUnits } from '#core/currency-conversion.ts';
 import { derivedOrderId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
@@ -9,6 +9,7 @@ import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Quote, quote } from '#prices/quote-price.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import {
   intentCreator,

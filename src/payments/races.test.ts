@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { addMs, type FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
+import type { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { tally } from '#testkit/fixtures/core/tally.ts';
 import {
   inParallel,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addMerchant,

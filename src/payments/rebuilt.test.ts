@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { addSeconds, FakeClock } from '#core/clock.ts';
+import { addSeconds } from '#core/clock.ts';
 import { selectNextForTerminals } from '#payments/intent-queries.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent } from '#payments/render.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   intentCreator,

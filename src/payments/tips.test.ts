@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { atoms, MAX_AMOUNT } from '#core/money.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   bodyOf,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import type { NetworkState } from '#settlement/network-readiness.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   bodyOf,
   newRequest,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import { present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { announceExports, beginSchedule } from '#books/export-schedule.ts';
 import { dayAfter, dayIn, dayStart, wallTime } from '#core/calendar.ts';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
 import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addMerchant, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 /** Each day and week has one statement and one payout, also where clocks change at midnight. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { takeAttempt, takeGuess } from '#people/attempt-limits.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
 const ALLOWANCE = { attempts: 2, windowMs: 600_000 };

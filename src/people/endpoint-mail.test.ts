@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
 import { isRefusal } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
 import { notifyOwners } from '#people/endpoint-mail.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 test('owners get a mail when the service disables their endpoint, with the reason', async (t) => {

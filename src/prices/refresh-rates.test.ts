@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { addSeconds, FakeClock } from '#core/clock.ts';
+import { addSeconds } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { type LogFields, silentLog } from '#observability/log.ts';
 import { MADE_UP_SOURCE } from '#prices/ask-rate-feeds.ts';
@@ -9,6 +9,7 @@ import { selectRates } from '#prices/rate-queries.ts';
 import type { RateSettings } from '#prices/rate-settings.ts';
 import { createRateRefresher } from '#prices/refresh-rates.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import {
   type Answerer,

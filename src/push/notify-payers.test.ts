@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { createECDH, createPublicKey, randomBytes, verify } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { addMs, type Clock, FakeClock } from '#core/clock.ts';
+import { addMs, type Clock } from '#core/clock.ts';
 import { notifyPayers } from '#push/notify-payers.ts';
 import { vapidAuthorization } from '#push/vapid.ts';
 import { readPushSettings } from '#settings/push-settings.ts';
 import { insertAlarms } from '#settlement/alarms.ts';
 import { type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { openStore, settled, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { systemResolver } from '#webhooks/dns-resolver.ts';

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import { selectMerchantNumbers } from '#accounts/account-queries.ts';
 import { present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import { silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
@@ -16,6 +15,7 @@ import type { RecoveryDeps } from '#recovery/recovery-lease.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { merchantNumberOf } from '#settlement/contract-versions.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addPayer,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import { foreignSettlements } from '#ops/admin-foreign-settlements.ts';
 import { bookPayments } from '#recovery/book-payments.ts';
 import { bookTransfers } from '#recovery/book-transfers.ts';
@@ -11,6 +10,7 @@ import { deleteUndecided } from '#settlement/foreign-settlement-queries.ts';
 import { selectUnknownHere } from '#settlement/network-recovery-queries.ts';
 import { reconcileOnce } from '#settlement/reconciliation/reconcile-once.ts';
 import { storedProof } from '#settlement/settled/payment-proof.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { outsideService } from '#testkit/fixtures/settlement/outside-service.ts';
 import { heldAccount } from '#testkit/network/held-key.ts';

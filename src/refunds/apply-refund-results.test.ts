@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { type Log, silentLog } from '#observability/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
@@ -8,6 +7,7 @@ import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { firstPage } from '#testkit/fixtures/db/first-page.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {

@@ -3,11 +3,11 @@ import { after, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { only, present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import { refundReference } from '#core/ids.ts';
 import { type Payment, paymentStatus } from '#payments/payment.ts';
 import type { RefundRequest } from '#refunds/create-refund.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { tally } from '#testkit/fixtures/core/tally.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import {

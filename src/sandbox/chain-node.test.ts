@@ -7,12 +7,12 @@ import { type Hex, toHex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { StartError } from '#core/start-error.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startInstance } from '#testkit/network/sandbox-instance.ts';
+import { startThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { startChainNode } from './chain-node.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, freePort, isRunning, waitUntil } from './find-and-stop-processes.ts';
-import { startInstance } from './instance-for-tests.ts';
 import { connectRpc, type RpcCall } from './json-rpc.ts';
-import { startThrowawayChain } from './throwaway-chain.ts';
 
 const CHAIN_ID = 31_337;
 const payer = privateKeyToAccount(generatePrivateKey());

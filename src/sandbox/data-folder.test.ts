@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { StartError } from '#core/start-error.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startInstance } from '#testkit/network/sandbox-instance.ts';
 import { openDataFolder } from './data-folder.ts';
-import { startInstance } from './instance-for-tests.ts';
 
 const root = testFolder();
 let places = 0;

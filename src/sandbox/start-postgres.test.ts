@@ -8,10 +8,11 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { StartError } from '#core/start-error.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
+import { startInstance } from '#testkit/network/sandbox-instance.ts';
 import { openDataFolder } from './data-folder.ts';
 import { findByArgument, isRunning, waitUntil } from './find-and-stop-processes.ts';
-import { startInstance } from './instance-for-tests.ts';
-import { startPostgres, startThrowawayPostgres } from './start-postgres.ts';
+import { startPostgres } from './start-postgres.ts';
 
 const IS_ROOT = process.getuid?.() === 0;
 const NOBODY = 65_534;

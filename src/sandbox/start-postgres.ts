@@ -37,7 +37,6 @@ import {
   SUPERUSER,
 } from './postgres-cluster.ts';
 import { ensureLibraryLinks } from './postgres-links.ts';
-import { openTemporaryFolder } from './temporary-folder.ts';
 
 /** The service's role, and the name of its database. */
 export const ROLE = 'tapline';
@@ -159,7 +158,7 @@ interface Server {
 }
 
 /** Parses `postmaster.pid`, whose lines PostgreSQL defines. */
-async function readServerFile(
+export async function readServerFile(
   cluster: string,
 ): Promise<{ pid: number; port: number; ready: boolean } | undefined> {
   const text = await fs.readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => undefined);
@@ -415,33 +414,4 @@ async function startOnceThereIsRoom(
   await waitUntil(isOver, ROOM_MS);
   if (server !== undefined) tell('postgres: started again, the disk has room');
   return server;
-}
-
-/**
- * Starts a separate PostgreSQL in a temporary folder for tests. It is ready in about 0.7 s, and
- * deleted with its folder at `stop()`, or when the test's process is killed. `settings` are added
- * to ours; `cluster` is the folder of its files.
- */
-export async function startThrowawayPostgres(
-  settings: Readonly<Record<string, string>> = {},
-): Promise<RunningPostgres & { readonly cluster: string }> {
-  const temporary = await openTemporaryFolder('tapline-postgres');
-  const options = { folder: temporary.folder, log: () => undefined, durable: false, settings };
-  const cluster = join(temporary.folder.path, 'postgres');
-  try {
-    const server = await startPostgres(options);
-    const file = await readServerFile(cluster);
-    if (file !== undefined) temporary.endWithUs(file.pid);
-    return {
-      ...server,
-      cluster,
-      stop: async () => {
-        await server.stop();
-        await temporary.remove();
-      },
-    };
-  } catch (cause) {
-    await temporary.remove();
-    throw cause;
-  }
 }

@@ -47,8 +47,8 @@ const INSERT_REQUESTS = `
 
 /**
  * Inserts the jobs as `queued`. All attempts of an intent have the intent's number, so the contract
- * settles it at most once, whatever happened to earlier attempts. Deadlines use the database's time,
- * which all processes share and no test clock changes.
+ * settles it at most once, whatever happened to earlier attempts. Deadlines use the database's
+ * time, which all processes share and no test clock changes.
  */
 export async function insertRequests(
   tx: Tx,

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import {

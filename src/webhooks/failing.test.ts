@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Tx } from '#db/database.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addEndpoint,
   deliveriesOf,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { addMs, FakeClock } from '#core/clock.ts';
+import { addMs } from '#core/clock.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addEndpoint,
   dueOf,

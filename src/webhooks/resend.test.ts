@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
-import { FakeClock } from '#core/clock.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   addEndpoint,

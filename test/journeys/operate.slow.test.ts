@@ -18,7 +18,6 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { newKey } from '#ops/deploy-contract.ts';
 import { freePort } from '#sandbox/find-and-stop-processes.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { addFactorNow } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
@@ -26,6 +25,7 @@ import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { type MailServer, startMailServer } from '#testkit/network/mail-server.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 

@@ -4,13 +4,14 @@ import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { openDatabase } from '#db/database.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
-import { startPostgres, startThrowawayPostgres } from '#sandbox/start-postgres.ts';
-import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
+import { startPostgres } from '#sandbox/start-postgres.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
 import { testDatabase } from '#testkit/fixtures/db/database.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { listen } from '#testkit/network/listen.ts';
 import { spawnMain } from '#testkit/network/spawn-network.ts';
 import { startTcpProxy } from '#testkit/network/tcp-proxy.ts';
+import { startThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 
 const folder = testFolder();
 

@@ -14,7 +14,6 @@ import { type Database, openDatabase } from '#db/database.ts';
 import { connectWakeups, type Wakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
 import { goLiveInTest } from '#payouts/go-live-in-test.ts';
-import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { chain as chainSettings } from '#settings/chain-settings.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
@@ -27,6 +26,7 @@ import {
   type OutsideContract,
   startOutsideChain,
 } from '#testkit/apis/outside-chain.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { chainContext } from '#testkit/fixtures/payments/store.ts';
 import {
   type SpawnedNetwork,

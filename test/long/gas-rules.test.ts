@@ -13,8 +13,8 @@ import {
 } from 'viem';
 import { foundry } from 'viem/chains';
 import { present } from '#core/assert.ts';
-import { openTemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { installTool } from '#testkit/fixtures/core/tools.ts';
+import { openTemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 import { type Counted, countTrace } from '../../contracts/gas-rules/count-trace.ts';
 import { limitOf, type Need } from '../../contracts/gas-rules/limits.ts';
 import { measurePaths } from '../../contracts/gas-rules/measure-paths.ts';

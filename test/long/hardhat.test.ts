@@ -4,10 +4,13 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { silentLog } from '#observability/log.ts';
 import { freePort, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
 import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  openTemporaryFolder,
+  type TemporaryFolder,
+} from '#testkit/fixtures/db/temporary-folder.ts';
 import {
   type ProviderCourse,
   runBehavior,

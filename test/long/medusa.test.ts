@@ -5,8 +5,8 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { type OwnNetwork, startOwnNetwork } from '#testkit/network/spawn-network.ts';
 
 /**

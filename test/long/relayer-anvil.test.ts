@@ -4,7 +4,6 @@ import { keccak256 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Block } from '#settlement/chain/chain.ts';
 import {
   quantity,
@@ -30,6 +29,7 @@ import {
   type Transaction,
 } from '#settlement/relayer/state-machine/transaction.ts';
 import { createRandom, SEED } from '#testkit/fixtures/core/random.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 
 // Plays random histories of one transaction each on a real chain: lost broadcasts, evicted
 // transactions, reorganizations, crashes, fee bumps. The state machine's result must match what

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { ensurePackages } from '#packages/build-packages.ts';
-import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { ensureBuilt, ensureCompressed } from '#web/build-web-apps.ts';
 
 /**

@@ -19,7 +19,6 @@ import {
 } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { present } from '#core/assert.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { verifyDeployable } from '#settlement/chain/check/signature-refusals.ts';
 import { simulateTransfer } from '#settlement/chain/check/simulate-signed.ts';
 import { simulateDeployed } from '#settlement/chain/check/verify-signature.ts';
@@ -43,6 +42,10 @@ import { addContractWallet, payByLink, readLink } from '#testkit/apis/pay-links.
 import { deploymentsIn } from '#testkit/apis/undeployed-wallets.ts';
 import { messageOf, newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
 import { installTool, type Tool } from '#testkit/fixtures/core/tools.ts';
+import {
+  openTemporaryFolder,
+  type TemporaryFolder,
+} from '#testkit/fixtures/db/temporary-folder.ts';
 import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';

@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { startThrowawayPostgres } from '#sandbox/start-postgres.ts';
+import { startThrowawayPostgres } from '#testkit/fixtures/db/throwaway-postgres.ts';
 import { proofOf } from './equivalent.ts';
 import { FILES, GENERATED_INTO } from './files.ts';
 import { generate } from './generate.ts';

@@ -9,10 +9,10 @@ import {
 } from 'viem';
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { deployContract, newKey } from '#ops/deploy-contract.ts';
-import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { caller } from '#testkit/apis/api-client.ts';
 import { signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { startThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import { deployFiatToken } from '../../contracts/test/fiat-token.ts';
 

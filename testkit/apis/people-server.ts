@@ -7,7 +7,6 @@ import { addMailPages } from '#apis/dashboard/sessions/person-link-page.ts';
 import { sessionRoutes } from '#apis/dashboard/sessions/session-routes.ts';
 import { signUpRoutes } from '#apis/dashboard/sessions/sign-up-routes.ts';
 import { present } from '#core/assert.ts';
-import { FakeClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { localWakeups, type Wakeups } from '#db/wakeups.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
@@ -16,6 +15,7 @@ import { buildServer } from '#http/server.ts';
 import { type Log, silentLog, stderrLog } from '#observability/log.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
 import type { PeopleDeps } from '#people/people-context.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { watchMoves } from '#testkit/fixtures/db/moves-guard.ts';
 

@@ -9,7 +9,6 @@ import {
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { only, present } from '#core/assert.ts';
 import { silentLog } from '#observability/log.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { openChain } from '#settlement/chain/rpc/open-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc/rpc.ts';
@@ -25,6 +24,7 @@ import { gasOfContract, NETWORK_DEFAULTS, type NetworkConfig } from '#settlement
 import { signerOf } from '#settlement/remote-signer.ts';
 import { signRegistration } from '#testkit/fixtures/payers/wallet-consents.ts';
 import { heldAccount } from '#testkit/network/held-key.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 import { settlementAbi } from '../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi, testUsdcBytecode } from '../../contracts/artifacts/TestUSDC.ts';
 import {

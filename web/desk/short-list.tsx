@@ -59,7 +59,7 @@ export interface NothingHereProps extends Pick<ListProps<never>, 'empty'> {
 
 export function NothingHere({ filters, empty }: NothingHereProps): ReactNode {
   if (filters === undefined || (!filters.isFiltered && filters.cursor === undefined)) {
-    if (empty === null || !('title' in empty)) return empty;
+    if (empty === null || !('title' in empty)) return <>{empty}</>;
     const { drawing, title, text, action } = empty;
     const drawn = drawing === undefined ? null : <EmptyDrawing name={drawing} />;
     return (

@@ -1,6 +1,6 @@
+import { alterHoldings, type Change } from '../testing/altered-holdings.ts';
 import { DESKTOP } from '../testing/browser.ts';
 import type { Shot } from '../testing/shots.ts';
-import { alterHoldings, type Change } from './altered-holdings.ts';
 
 function shot(name: string, change: Change | null = null): Shot {
   return {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openSharedSandbox, type SharedSandbox } from '#testkit/network/shared-sandbox.ts';
+import { alterHoldings } from '../testing/altered-holdings.ts';
 import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testing/browser.ts';
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { postAsMerchant } from '../testing/till.ts';
-import { alterHoldings } from './altered-holdings.ts';
 
 /** Maximum size: the script needs only a hash function and a few calls. */
 const BUDGET_BYTES = 13_000;

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { type Log, silentLog } from '#observability/log.ts';
 import { type Mail, sendDueMails } from '#people/mail-outbox.ts';
@@ -9,6 +8,7 @@ import type { Caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addMerchant,

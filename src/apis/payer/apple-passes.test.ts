@@ -3,7 +3,6 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { addApplePassService } from '#apis/payer/apple-pass-service.ts';
-import { FakeClock } from '#core/clock.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
 import { silentLog } from '#observability/log.ts';
@@ -14,6 +13,7 @@ import { timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { unzip } from '#testkit/fixtures/core/unzip.ts';
 import {
   makeWalletCredentials,

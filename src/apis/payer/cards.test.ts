@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import Fastify from 'fastify';
 import { addCardPage } from '#apis/payer/card-page.ts';
-import { FakeClock } from '#core/clock.ts';
 import { atoms } from '#core/money.ts';
 import { updatePayerBlocked } from '#payers/payer-queries.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
@@ -12,6 +11,7 @@ import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts
 import { type Presented, tap } from '#testkit/apis/tap.ts';
 import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
 import { CardChip, type CardSettings } from '#testkit/fixtures/core/card-chip.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addIntent, addPayer, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();

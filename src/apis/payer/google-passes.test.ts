@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { codeOf, stepAt } from '#payers/check-rotating-code.ts';
 import { loadPassFiles } from '#payers/load-pass-files.ts';
 import { notifyWallets } from '#payers/notify-wallets.ts';
@@ -9,6 +8,7 @@ import type { Caller } from '#testkit/apis/api-client.ts';
 import { outcomeOf } from '#testkit/apis/error-code.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   ISSUER,
   makeWalletCredentials,

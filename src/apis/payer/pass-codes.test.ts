@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { FakeClock } from '#core/clock.ts';
 import type { PreflightResult } from '#payments/assess-payment.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
 import type { StoreServer } from '#testkit/apis/store-server.ts';
 import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addIntent, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FakeClock } from '#core/clock.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { findText } from '#testkit/fixtures/db/find-text.ts';
 import { keepSettling, type TestStore } from '#testkit/fixtures/payments/store.ts';
 

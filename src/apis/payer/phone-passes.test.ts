@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
-import { FakeClock } from '#core/clock.ts';
 import { type PhoneKind, timeHead, writePhoneTap } from '#payers/phone-tap.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
@@ -10,6 +9,7 @@ import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import type { StoreServer } from '#testkit/apis/store-server.ts';
 import { openTwoNodes, type Presenting, type TwoNodes } from '#testkit/apis/two-nodes.ts';
 import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addIntent, addPayer, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { smartTapValue, vasValue } from '../../../reader/src/protocols/read-tap.ts';
 

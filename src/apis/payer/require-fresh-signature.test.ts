@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { FakeClock } from '#core/clock.ts';
 import { asksOf } from '#http/second-factor-by-effect.ts';
 import type { Caller, Reply } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
 import { messageOf, newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import type { TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const NOON = new Date('2026-10-01T12:00:00.000Z');

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createDomainCheck } from '#apis/payer/sign-in-domain.ts';
-import { FakeClock } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { createNonce } from '#payers/payer-sign-in.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
@@ -9,6 +8,7 @@ import { caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { openServedStore, type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
 import { messageOf, newWallet, type SignInMessage } from '#testkit/apis/wallet-sign-in.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import type { TestStore } from '#testkit/fixtures/payments/store.ts';
 import { startTestNetwork } from '#testkit/network/test-network.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
-import { FakeClock } from '#core/clock.ts';
 import { createAgentToken } from '#payers/create-agent-token.ts';
 import { answerConfirmation } from '#payments/answer-confirmation.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { renderIntent } from '#payments/render.ts';
 import { serveStore } from '#testkit/apis/store-server.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import {
   addIntent,
   addMerchant,

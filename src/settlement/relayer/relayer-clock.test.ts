@@ -3,7 +3,6 @@ import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { silentLog } from '#observability/log.ts';
-import { startThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { createPaymentCheck } from '#settlement/chain/check/check-payment.ts';
 import { connectRpc } from '#settlement/chain/rpc/rpc.ts';
 import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
@@ -13,6 +12,7 @@ import {
   startRelayerWorld,
 } from '#testkit/fixtures/settlement/relayer-world.ts';
 import type { StartNode } from '#testkit/network/test-network.ts';
+import { startThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 
 const DAY_S = 86_400;
 const LAG_S = 7_200;

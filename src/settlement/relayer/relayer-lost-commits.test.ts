@@ -10,9 +10,12 @@ import { migrate } from '#db/migrate.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type Relayer, startRelayer } from '#settlement/relayer/relayer.ts';
 import type { TestDatabase } from '#testkit/fixtures/db/database.ts';
+import {
+  openTemporaryFolder,
+  type TemporaryFolder,
+} from '#testkit/fixtures/db/temporary-folder.ts';
 import {
   assertSucceeded,
   type RelayerWorld,

@@ -12,9 +12,9 @@ import {
   within,
 } from '#sandbox/find-and-stop-processes.ts';
 import { connectRpc } from '#sandbox/json-rpc.ts';
-import type { TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import { type ProfileName, profileNamed } from '#settlement/chain-profiles.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
+import type { TemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 import { startProviderProxy } from '#testkit/network/provider-proxy.ts';
 import { ENDED_MS, persistently } from '#testkit/simulation/chaos/chaos-restart.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';

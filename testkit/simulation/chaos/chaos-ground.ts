@@ -7,9 +7,12 @@ import { NETWORKS } from '#core/mode.ts';
 import type { ContractDelays } from '#sandbox/deploy-sandbox-network.ts';
 import { isRunning, signalProcess, waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { type RunningPostgres, startPostgres } from '#sandbox/start-postgres.ts';
-import { openTemporaryFolder, type TemporaryFolder } from '#sandbox/temporary-folder.ts';
 import type { ProfileName } from '#settlement/chain-profiles.ts';
 import { mountSmallDisk } from '#testkit/fixtures/core/small-disk.ts';
+import {
+  openTemporaryFolder,
+  type TemporaryFolder,
+} from '#testkit/fixtures/db/temporary-folder.ts';
 import { openChaosChain, type Providers } from '#testkit/simulation/chaos/chaos-chain.ts';
 import { ENDED_MS, persistently } from '#testkit/simulation/chaos/chaos-restart.ts';
 

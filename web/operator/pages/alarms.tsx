@@ -41,7 +41,9 @@ export function Alarms(): ReactNode {
         empty={{
           drawing: 'calm',
           title: 'No open alarms',
-          text: 'Findings that need a person are listed here, each with its paragraph of the runbook.',
+          text:
+            'Findings that need a person are listed here, each with its paragraph of the ' +
+            'runbook.',
         }}
       />
     </Page>

@@ -96,7 +96,9 @@ export function Support(): ReactNode {
           empty={{
             drawing: 'search',
             title: 'No exact match',
-            text: 'Only complete values match. If a transaction shown in the wallet is not found here, this network did not send it: ask for the order or the receipt.',
+            text:
+              'Only complete values match. If a transaction shown in the wallet is not found ' +
+              'here, this network did not send it: ask for the order or the receipt.',
           }}
         />
       )}

@@ -59,7 +59,9 @@ export function Verification(): ReactNode {
         empty={{
           drawing: 'calm',
           title: 'No business is waiting',
-          text: 'Merchants submit details and documents in the dashboard. Earlier decisions are on the page of each account.',
+          text:
+            'Merchants submit details and documents in the dashboard. Earlier decisions are on ' +
+            'the page of each account.',
         }}
       />
       {names.data === undefined || names.data.data.length === 0 ? null : (

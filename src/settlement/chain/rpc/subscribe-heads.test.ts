@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Log, silentLog } from '#observability/log.ts';
-import { startThrowawayChain, type ThrowawayChain } from '#sandbox/throwaway-chain.ts';
 import { connectRpc, type Rpc } from '#settlement/chain/rpc/rpc.ts';
 import {
   type AnnouncedHead,
@@ -12,6 +11,7 @@ import {
   subscribeHeads,
 } from '#settlement/chain/rpc/subscribe-heads.ts';
 import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
+import { startThrowawayChain, type ThrowawayChain } from '#testkit/network/throwaway-chain.ts';
 
 const CHAIN_ID = 31_401;
 const WAIT_MS = 10_000;

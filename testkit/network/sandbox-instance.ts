@@ -20,9 +20,10 @@ export interface Instance {
 const PROGRAM = `
   const [folderPath, parts, base] = process.argv.slice(1);
   const use = (file) => import(new URL(file, base).href);
-  const { openDataFolder } = await use('./data-folder.ts');
-  const { startPostgres, startThrowawayPostgres } = await use('./start-postgres.ts');
-  const { startChainNode } = await use('./chain-node.ts');
+  const { openDataFolder } = await use('../../src/sandbox/data-folder.ts');
+  const { startPostgres } = await use('../../src/sandbox/start-postgres.ts');
+  const { startThrowawayPostgres } = await use('../fixtures/db/throwaway-postgres.ts');
+  const { startChainNode } = await use('../../src/sandbox/chain-node.ts');
   const { startThrowawayChain } = await use('./throwaway-chain.ts');
   const report = { log: [] };
   const log = (line) => report.log.push(line);

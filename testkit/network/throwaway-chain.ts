@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type Mining, rpcUrlOf, startAnvil } from './anvil.ts';
-import { KILL_STEP, openChildLog, stopProcess } from './find-and-stop-processes.ts';
-import { openTemporaryFolder } from './temporary-folder.ts';
+import { type Mining, rpcUrlOf, startAnvil } from '#sandbox/anvil.ts';
+import { KILL_STEP, openChildLog, stopProcess } from '#sandbox/find-and-stop-processes.ts';
+import { openTemporaryFolder } from '#testkit/fixtures/db/temporary-folder.ts';
 
 export interface ThrowawayChain {
   readonly rpcUrl: string;

@@ -1,4 +1,4 @@
-import type { TestWindow } from '../testing/browser.ts';
+import type { TestWindow } from './browser.ts';
 
 /** Ways in which a test falsifies the test network's data in the browser. */
 export type Change = 'short' | 'other chain' | 'no contract' | 'silent';
