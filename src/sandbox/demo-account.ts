@@ -47,8 +47,6 @@ export interface DemoDeps extends ProcessContext {
   readonly chains: readonly Chain[];
 }
 
-type Kept = Omit<Demo, 'operator_2'> & Partial<Pick<Demo, 'operator_2'>>;
-
 const DEMO_FILE = 'demo.json';
 const ACTOR = { type: 'system', name: 'demo data' } as const;
 /**
@@ -263,23 +261,13 @@ async function requireNodes(chains: DemoDeps['chains']): Promise<void> {
   }
 }
 
-/** Adds the second operator to data folders of earlier releases, which created only one. */
-async function withSecondOperator(deps: DemoDeps, kept: Kept): Promise<Demo> {
-  const demo = { ...kept, operator_2: await ensureSecondOperator(deps) };
-  await deps.folder.writeJson(DEMO_FILE, demo);
-  return demo;
-}
-
 /**
  * Creates the demo account with its people, keys, terminals and payers at the first start; later
  * starts return the same account. If a start is interrupted, the next one completes it.
  */
 export async function ensureDemo(deps: DemoDeps): Promise<Demo> {
-  const kept = (await deps.folder.readJson(DEMO_FILE)) as Kept | undefined;
-  if (kept !== undefined && (await findAccount(deps.db, kept.account))) {
-    const { operator_2 } = kept;
-    return operator_2 === undefined ? withSecondOperator(deps, kept) : { ...kept, operator_2 };
-  }
+  const kept = (await deps.folder.readJson(DEMO_FILE)) as Demo | undefined;
+  if (kept !== undefined && (await findAccount(deps.db, kept.account))) return kept;
   await requireNodes(deps.chains);
   const demo = await createDemo(deps);
   await deps.folder.writeJson(DEMO_FILE, demo);
