@@ -40,8 +40,8 @@ export function toAttempt({ tip = '0', ...attempt }: StoredAttempt): Attempt {
 
 export const paymentIntents = table('payment_intents', {
   id: 'text',
-  /** The intent's bit in the contract's replay guard. */
-  settlement_number: 'bigint',
+  /** The intent's bit in the contract's replay guard; `null` for intents of an earlier release. */
+  settlement_number: 'bigint?',
   /** True if the database lost the intent and recovery rebuilt it from the chain. */
   recovered: 'boolean',
   account_id: 'text',

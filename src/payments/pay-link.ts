@@ -31,8 +31,8 @@ export interface PayLink {
 }
 
 /**
- * Returns the token of an intent's pay link. It is derived from the same number as the intent's ID,
- * so it is not stored.
+ * Returns the token of an intent's pay link; `null` for intents of an earlier release. The token is
+ * derived from the same number as the intent's ID, so it is not stored.
  */
 export function payToken(
   idKey: IdKey,

@@ -37,11 +37,15 @@ async function follow(
 ): Promise<void> {
   const { livemode, account_id: accountId, merchant_number: merchantNumber } = row;
   if (row.status !== (step === 'propose' ? 'pending' : 'announced')) return;
-  const blockNumber = BigInt(facts.blockNumber);
-  await advanceWalletBlock(tx, { livemode, merchantNumber, blockNumber });
+  if (merchantNumber !== null) {
+    const blockNumber = BigInt(facts.blockNumber);
+    await advanceWalletBlock(tx, { livemode, merchantNumber, blockNumber });
+  }
   if (step === 'cancel') return moveWalletChange(tx, row, { status: 'canceled', now });
   if (step === 'apply') {
-    await updateSettlementWallet(tx, { livemode, merchantNumber, wallet: row.wallet });
+    if (merchantNumber !== null) {
+      await updateSettlementWallet(tx, { livemode, merchantNumber, wallet: row.wallet });
+    }
     return moveWalletChange(tx, row, { status: 'applied', now });
   }
   // The contract holds one announcement at a time, so any earlier one has ended.
@@ -84,6 +88,7 @@ async function applyStep(
  * has expired. If no node responds, reconciliation does this later.
  */
 async function followContract(ctx: ChainContext, gone: WalletChangeRow): Promise<void> {
+  if (gone.merchant_number === null) return;
   const chain = chainOf(ctx.chains, gone.livemode);
   try {
     const wallets = await readMerchantWallets(chain, [gone.merchant_number]);

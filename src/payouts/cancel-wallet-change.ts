@@ -50,14 +50,14 @@ export async function cancelAnnounced(
 ): Promise<readonly WalletChangeRow[] | Refusal> {
   const { tenant } = ref;
   await lockOwnAccount(tx, tenant.accountId);
-  const mode = await selectMode(tx, tenant);
-  if (mode === undefined || mode.merchant_number === null) return notLive();
+  const present = (await selectMode(tx, tenant))?.merchant_number ?? null;
+  if (present === null) return notLive();
   const open = await lockOpenWalletChanges(tx, tenant);
   const announced = open.filter((row) => row.status === 'announced');
   if (announced.length === 0) {
     return refuse('unexpected_state', 'No wallet is announced, so there is nothing to cancel.');
   }
-  for (const row of announced) await cancelOne(tx, ref, row);
+  for (const row of announced) await cancelOne(tx, ref, row, row.merchant_number ?? present);
   return announced;
 }
 
@@ -65,10 +65,11 @@ async function cancelOne(
   tx: Tx,
   { tenant, actor, now }: WalletChangeRef,
   row: WalletChangeRow,
+  merchantNumber: bigint,
 ): Promise<void> {
   if (await hasRequestedCancel(tx, row.id)) return;
   const { accountId, livemode } = tenant;
-  const payload = { step: 'cancel', merchantNumber: row.merchant_number.toString() } as const;
+  const payload = { step: 'cancel', merchantNumber: merchantNumber.toString() } as const;
   const subjectId = `${row.id}:cancel`;
   await requestOnChain(tx, { livemode, kind: 'wallet_change', subjectId, payload, now });
   await recordEntry(tx, {

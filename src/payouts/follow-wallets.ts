@@ -148,7 +148,7 @@ async function followIn(
   if (known === undefined || !isNewer) return;
   const followed = { tenant: { accountId, livemode }, found, known, now: clock.now() };
   const open = (await lockOpenWalletChanges(tx, followed.tenant)).filter(
-    (row) => row.merchant_number === merchantNumber,
+    (row) => (row.merchant_number ?? merchantNumber) === merchantNumber,
   );
   await followAnnouncement(tx, mailing, followed, open);
   await followWallet(tx, mailing, followed, open);

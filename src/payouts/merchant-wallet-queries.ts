@@ -26,7 +26,7 @@ export async function selectKnownWallets(
      from merchant_accounts m
      left join wallet_changes w on w.account_id = m.account_id and w.livemode = m.livemode
        and w.status = 'announced'
-       and w.merchant_number = m.merchant_number
+       and coalesce(w.merchant_number, m.merchant_number) = m.merchant_number
      left join merchant_wallet_blocks b
        on b.livemode = m.livemode and b.merchant_number = m.merchant_number
      where m.livemode = $1 and ($2::bigint[] is null or m.merchant_number = any($2))

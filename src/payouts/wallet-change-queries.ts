@@ -9,7 +9,8 @@ export const walletChanges = table('wallet_changes', {
   id: 'text',
   account_id: 'text',
   livemode: 'boolean',
-  merchant_number: 'bigint',
+  /** `null` if an earlier release stored the change. */
+  merchant_number: 'bigint?',
   wallet: 'text',
   previous_wallet: 'text',
   status: as<'pending' | 'announced' | 'applied' | 'canceled' | 'failed'>('text'),
@@ -57,10 +58,14 @@ export async function lockWalletChange(tx: Tx, id: string): Promise<WalletChange
 export async function lockDueWalletChanges(
   tx: Tx,
   filter: { readonly now: Date; readonly limit: number },
-): Promise<WalletChangeRow[]> {
-  return walletChanges.list(
-    tx,
-    `w where w.status = 'announced' and w.applicable_at <= $1 and w.requested_by <> $3
+): Promise<(WalletChangeRow & { readonly merchant_number: bigint })[]> {
+  return tx.query(
+    `select w.id, w.account_id, w.livemode, w.wallet, w.previous_wallet, w.status,
+       w.delay_seconds, w.applicable_at, w.failure_reason, w.requested_by, w.created, w.updated,
+       coalesce(w.merchant_number, m.merchant_number) as merchant_number
+     from wallet_changes w
+     join account_modes m on m.account_id = w.account_id and m.livemode = w.livemode
+     where w.status = 'announced' and w.applicable_at <= $1 and w.requested_by <> $3
        and not exists (
        select from chain_requests r
        where r.kind = 'wallet_change' and r.subject_id = w.id || ':apply'

@@ -61,8 +61,14 @@ export async function selectLostPayments(
      from chain_payments c
      left join merchant_accounts m
        on m.livemode = c.livemode and m.merchant_number = c.merchant_number
-     left join payment_intents i
-       on i.livemode = c.livemode and i.settlement_number = c.number
+     left join lateral (
+       select id, account_id, amount, tipping, order_id from payment_intents p
+       where p.livemode = c.livemode and p.settlement_number = c.number
+       union all
+       select p.id, p.account_id, p.amount, p.tipping, p.order_id from settlement_numbers n
+       join payment_intents p on p.id = n.payment_intent_id and p.settlement_number is null
+       where n.livemode = c.livemode and n.number = c.number
+       limit 1) i on true
      left join lateral (
        select r.id, lower(r.payload ->> 'payer') = lower(c.payer)
            and (r.payload ->> 'amount')::bigint = c.amount as same_payment

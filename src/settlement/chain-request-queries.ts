@@ -25,7 +25,7 @@ export type OutcomeRow = Row<typeof chainRequests>;
 /** Only payments and withdrawals have a number, and only payments a time limit. */
 type NewRequest = Omit<Sent<typeof NEW_REQUESTS>, 'subject_id' | 'number' | 'settle_within'> & {
   readonly subjectId: string;
-  readonly number?: bigint;
+  readonly number?: bigint | null;
   readonly settleWithinS?: number;
 };
 
@@ -39,16 +39,43 @@ const NEW_REQUESTS = columnsFrom(2, {
 });
 
 const INSERT_REQUESTS = `
+  with input as (
+    select * from ${NEW_REQUESTS.table('t')} order by kind, subject_id
+  ), unnumbered as (
+    select * from input where kind = 'payment' and number is null
+  ), added as (
+    insert into settlement_numbers (livemode, number, payment_intent_id)
+    select livemode, 1, subject_id from unnumbered
+    where not exists (select from settlement_numbers n where n.payment_intent_id = subject_id)
+    returning payment_intent_id, number
+  ), given as (
+    select payment_intent_id, number from added
+    union all
+    select n.payment_intent_id, n.number from settlement_numbers n
+    join unnumbered on n.payment_intent_id = subject_id
+  )
   insert into chain_requests (livemode, kind, subject_id, number, payload, status, created,
     deadline, settle_within)
-  select livemode, kind, subject_id, number, payload, 'queued', $1,
-    now() + settle_within * interval '1 second', settle_within
-  from (select * from ${NEW_REQUESTS.table('t')} order by kind, subject_id) input`;
+  select i.livemode, i.kind, i.subject_id,
+    case i.kind
+      when 'payment' then coalesce(
+        i.number, (select number from given where payment_intent_id = i.subject_id))
+      else i.number
+    end,
+    i.payload, 'queued', $1, now() + i.settle_within * interval '1 second', i.settle_within
+  from input i`;
 
 /**
  * Inserts the jobs as `queued`. All attempts of an intent have the intent's number, so the contract
+<<<<<<< HEAD
  * settles it at most once, whatever happened to earlier attempts. Deadlines use the database's
  * time, which all processes share and no test clock changes.
+=======
+ * settles it at most once, whatever happened to earlier attempts. Intents that an earlier release
+ * created have no number: a trigger (0011_settlement.sql) draws one at their first attempt. Intents
+ * live for minutes, so the release after the next can remove this part. Deadlines use the
+ * database's time, which all processes share and no test clock changes.
+>>>>>>> parent of d5c308229 (payouts, settlement: no null that only an earlier build explains)
  */
 export async function insertRequests(
   tx: Tx,

@@ -217,8 +217,11 @@ export interface NewRequest<K extends OtherKind> {
 export interface PaymentRequest {
   readonly livemode: boolean;
   readonly subjectId: string;
-  /** The intent's settlement number, the same for each attempt. */
-  readonly number: bigint;
+  /**
+   * The intent's settlement number, the same for each attempt. `null` if an earlier release created
+   * the intent without one; it gets one now.
+   */
+  readonly number: bigint | null;
   readonly payload: RequestPayloads['payment'];
   readonly settleWithinS: number;
 }

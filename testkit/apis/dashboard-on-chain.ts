@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#observability/log.ts';
 import { applyRegistrations } from '#payouts/apply-registrations.ts';
 import { requestPayments } from '#settlement/chain-requests.ts';
 import { startRelayer } from '#settlement/relayer/relayer.ts';
-import { createSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import {
   type DashboardServer,
   type DashboardServerOptions,
@@ -102,9 +100,7 @@ export async function sellOnChain(
     orderId: 'A-1',
   };
   const subjectId = newId('paymentIntent', now);
-  const [drawn] = await createSettlementNumbers(server.db).take([false]);
-  const { number } = present(drawn, 'number');
-  const request = { livemode: false, number, settleWithinS: 300, subjectId, payload };
+  const request = { livemode: false, number: null, settleWithinS: 300, subjectId, payload };
   await server.db.transaction((tx) => requestPayments(tx, [request], now));
   server.wakeups.send('chain-requests', 'testnet');
   const isSettled = async () => (await network.merchantBalance(row.number)) === BigInt(amount);
