@@ -67,15 +67,10 @@ const INSERT_REQUESTS = `
 
 /**
  * Inserts the jobs as `queued`. All attempts of an intent have the intent's number, so the contract
-<<<<<<< HEAD
- * settles it at most once, whatever happened to earlier attempts. Deadlines use the database's
- * time, which all processes share and no test clock changes.
-=======
  * settles it at most once, whatever happened to earlier attempts. Intents that an earlier release
  * created have no number: a trigger (0011_settlement.sql) draws one at their first attempt. Intents
  * live for minutes, so the release after the next can remove this part. Deadlines use the
  * database's time, which all processes share and no test clock changes.
->>>>>>> parent of d5c308229 (payouts, settlement: no null that only an earlier build explains)
  */
 export async function insertRequests(
   tx: Tx,
