@@ -1,4 +1,4 @@
-interface Priced {
+export interface PaidBy {
   readonly total_charged: number;
   readonly fees: { readonly cashback: number };
 }
@@ -7,6 +7,6 @@ interface Priced {
  * Returns the amount that every screen shows for a payment: the amount that the wallet paid, minus
  * cashback.
  */
-export function leftWallet({ total_charged: total, fees }: Priced): bigint {
+export function leftWallet({ total_charged: total, fees }: PaidBy): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }

@@ -1,11 +1,11 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Provider } from '../data/injected-wallets.ts';
 import { Button } from '../ui/button.tsx';
-import { formatUsdc } from '../ui/format-usdc.ts';
+import { sumWords } from '../ui/format-price.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
 import { type Connected, connect, lookAt, type Needs, signWith } from './connect-wallet.ts';
-import { type PayLink, totalOf } from './pay-link.ts';
+import { linkTotal, type PayLink, totalOf } from './pay-link.ts';
 import type { Step } from './pay-machine.ts';
 import { troubleWords } from './trouble-words.ts';
 import type { Payment } from './use-payment.ts';
@@ -16,7 +16,7 @@ export interface WayProps {
 }
 
 export function payWords(link: PayLink): string {
-  return t('pay.button', { sum: formatUsdc(totalOf(link)), merchant: link.merchant.name });
+  return t('pay.button', { sum: sumWords(linkTotal(link).total), merchant: link.merchant.name });
 }
 
 function useLook(provider: Provider, { chainId, usdc, price }: Needs) {

@@ -6,6 +6,7 @@ import type {
   PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
+import { type SaleTotal, saleTotal } from '../ui/sale-total.ts';
 
 /**
  * The payment to make, from a pay link or from a till's tag. A tag does not reveal the settlement
@@ -61,4 +62,9 @@ export function tokenOf(pathname: string): string {
 /** Returns the amount that leaves the wallet, including fees. Cashback is paid from the fees. */
 export function totalOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
+}
+
+export function linkTotal(link: PayLink): SaleTotal {
+  const [sale, tip] = [BigInt(link.amount), BigInt(link.tip_amount)];
+  return saleTotal(link.presentment, { sale, tip, paid: totalOf(link) });
 }

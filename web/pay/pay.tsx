@@ -6,7 +6,7 @@ import type { Price } from '../ui/format-price.ts';
 import { Icon } from '../ui/icon.tsx';
 import { partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
-import { paidPrice, paidTip, priceOf } from '../ui/quoted-price.ts';
+import { paidTip, priceOf } from '../ui/quoted-price.ts';
 import { RESULT_NAMES } from '../ui/result-names.ts';
 import { Skeleton } from '../ui/skeleton.tsx';
 import { Status } from '../ui/status.tsx';
@@ -15,7 +15,7 @@ import { t } from '../ui/text/t.ts';
 import { formatLeft, useTimeLeft } from '../ui/time-left.ts';
 import { useKept } from '../wallet/wallet-storage.ts';
 import { InjectedWallet } from './injected-wallet.tsx';
-import { type PayApi, type PayLink, payApi, totalOf } from './pay-link.ts';
+import { linkTotal, type PayApi, type PayLink, payApi } from './pay-link.ts';
 import type { Step } from './pay-machine.ts';
 import { type Payment, usePayment } from './use-payment.ts';
 
@@ -47,7 +47,7 @@ function Who({ link }: { readonly link: PayLink }): ReactNode {
           <bdi>{link.description}</bdi>
         </p>
       )}
-      <Sum atoms={totalOf(link)} price={paidPrice(link.presentment)} />
+      <Sum {...linkTotal(link).total} />
     </header>
   );
 }
@@ -69,18 +69,16 @@ function Part(props: {
 }
 
 function Parts({ link }: { readonly link: PayLink }): ReactNode {
-  const { amount, tip_amount: tip, fees, presentment } = link;
+  const { amount, tip_amount: tip, presentment } = link;
+  const { total, fee } = linkTotal(link);
   return (
     <dl className="pay-parts card">
       <Part name={t('pay.part.amount')} atoms={BigInt(amount)} price={priceOf(presentment)} />
       {tip > 0 ? (
         <Part name={t('pay.part.tip')} atoms={BigInt(tip)} price={paidTip(presentment)} />
       ) : null}
-      <Part name={t('pay.part.fees')} atoms={BigInt(fees.acquirer) + BigInt(fees.protocol)} />
-      {fees.cashback > 0 ? (
-        <Part name={t('pay.part.cashback')} atoms={-BigInt(fees.cashback)} />
-      ) : null}
-      <Part name={t('pay.part.total')} atoms={totalOf(link)} total />
+      {fee === null ? null : <Part name={t('ui.service_fee')} {...fee} />}
+      <Part name={t('ui.total')} {...total} total />
     </dl>
   );
 }
@@ -216,7 +214,7 @@ function ResultScreen({ step }: { step: Extract<Step, { at: 'ended' | 'checking'
           <Icon name={look === 'plain' ? 'info' : look} />
         )}
         <h1>{word}</h1>
-        <Sum atoms={totalOf(link)} price={paidPrice(link.presentment)} />
+        <Sum {...linkTotal(link).total} />
         <p>{t('pay.to', { merchant: link.merchant.name })}</p>
         <p>{t(`pay.result.${is}_hint`)}</p>
       </section>

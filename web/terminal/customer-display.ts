@@ -1,6 +1,8 @@
+import type { FeeRates } from '#core/charges.ts';
 import type { Intent } from '../data/device-api.ts';
 import { writeRequest } from '../data/offline-request.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
+import { dueFor, type SaleTotal } from '../ui/sale-total.ts';
 import { tipPercentages } from './till-machine.ts';
 import type { Outcome, Phase } from './till-phases.ts';
 
@@ -37,11 +39,9 @@ export type Shown =
       readonly decline: Decline;
     } & Due);
 
-export interface Due {
-  readonly atoms: bigint;
+/** What the customer pays, with the tip. */
+export interface Due extends SaleTotal {
   readonly tip: bigint;
-  /** The price of the sale without the tip; `null` for a sale in USDC. */
-  readonly quoted: Quoted | null;
 }
 
 /** The reason why the last tap was declined. The display shows it in its own language. */
@@ -76,7 +76,7 @@ export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-export function shownOf(phase: Phase): Shown {
+export function shownOf(phase: Phase, rates: FeeRates | null): Shown {
   switch (phase.at) {
     case 'keypad':
     case 'creating':
@@ -96,23 +96,23 @@ export function shownOf(phase: Phase): Shown {
       }
       const url = intent.payment_url;
       const decline = intent.last_payment_error;
-      return { at: 'pay', ...dueOf(intent, tip), url, isDeclined, decline };
+      return { at: 'pay', ...dueOf(intent, tip, rates), url, isDeclined, decline };
     }
     case 'tapping':
-      return { at: 'checking', ...dueOf(phase.intent, phase.tap.tip) };
+      return { at: 'checking', ...dueOf(phase.intent, phase.tap.tip, rates) };
     case 'following': {
       const asks = phase.intent.status === 'requires_action';
-      return { at: asks ? 'confirming' : 'checking', ...dueOf(phase.intent, phase.tip) };
+      return { at: asks ? 'confirming' : 'checking', ...dueOf(phase.intent, phase.tip, rates) };
     }
     case 'result': {
       const { intent, outcome } = phase;
-      const due = dueOf(intent, BigInt(intent.tip ?? 0));
+      const due = dueOf(intent, BigInt(intent.tip ?? 0), rates);
       return { at: 'result', ...due, outcome, decline: intent.last_payment_error };
     }
   }
 }
 
-function dueOf({ amount, presentment }: Intent, given: bigint | null): Due {
+function dueOf(intent: Intent, given: bigint | null, rates: FeeRates | null): Due {
   const tip = given ?? 0n;
-  return { atoms: BigInt(amount) + tip, tip, quoted: presentment };
+  return { ...dueFor(intent, tip, rates), tip };
 }

@@ -23,14 +23,7 @@ export interface AmountProps {
  */
 export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
   if (price === null) return <UsdcAmount {...usdc} />;
-  return (
-    <span className="both-sums">
-      <PriceText price={price} />{' '}
-      <span className="of-price">
-        <UsdcAmount {...usdc} unit />
-      </span>
-    </span>
-  );
+  return <PriceText price={price} usdc={<UsdcAmount {...usdc} unit />} />;
 }
 
 function UsdcAmount({ atoms, unit = true, still = false }: Omit<AmountProps, 'price'>): ReactNode {

@@ -17,19 +17,6 @@ export function walletStatusOf({ policy, allowance, balance }: Wallet, now: numb
   return balance === 0 ? 'no_money' : 'ready';
 }
 
-export interface Charge {
-  readonly fees: bigint;
-  readonly total: bigint;
-  readonly cashback: bigint;
-}
-
-/** Returns the payer's total for a sale. Rounds each share down, as the contract does. */
-export function chargeOf(amount: bigint, rates: Wallet['fee_rates']): Charge {
-  const share = (points: number) => (amount * BigInt(points)) / 10_000n;
-  const fees = share(rates.acquirer) + share(rates.protocol);
-  return { fees, total: amount + fees, cashback: share(rates.cashback) };
-}
-
 /** Formats a rate, for example `0.5 %`. */
 export function formatRate(basisPoints: number): string {
   return t('wallet.percent', { number: basisPoints / 100 });

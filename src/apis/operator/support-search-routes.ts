@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
+import { IntentPresentment } from '#apis/merchant/presentment-schema.ts';
 import type { OperatorParts } from '#apis/operator/operator-dependencies.ts';
 import { type OperatorPayerRow, searchPayers } from '#apis/operator/operator-queries.ts';
 import {
@@ -21,7 +22,8 @@ import { AtomsOut, nullable, oneOf, Timestamp, text, textOut } from '#http/schem
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntents } from '#payments/intent-queries.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
-import { asOf } from '#payments/payment-intent.ts';
+import { paidNow, renderPrice } from '#payments/paid-quote.ts';
+import { asOf, attemptOf } from '#payments/payment-intent.ts';
 
 export const FoundSchema = Type.Object({
   cell: nullable(Type.Integer({ description: 'The cell of the result; `null` for this one.' })),
@@ -33,6 +35,11 @@ export const FoundSchema = Type.Object({
   mode: nullable(oneOf(['test', 'live'] as const, 'The mode; `null` for an account.')),
   status: textOut('Its status: of an intent, of an account; of a payer, active or blocked.'),
   amount: nullable(AtomsOut),
+  paid: nullable({
+    ...AtomsOut,
+    description: 'What left the payer’s wallet, or would now; `null` while unknown.',
+  }),
+  presentment: IntentPresentment,
   order_id: nullable(textOut('The order id of an intent.')),
   created: Timestamp,
 });
@@ -68,8 +75,11 @@ function modeOf(livemode: boolean): 'test' | 'live' {
   return livemode ? 'live' : 'test';
 }
 
+const NO_SUMS = { amount: null, paid: null, presentment: null };
+
 function intentFound(intent: PaymentIntent, accounts: ReadonlyMap<string, NamedAccountRow>) {
   const { account_id: account, livemode, status, order_id, created } = intent;
+  const paid = paidNow(intent, attemptOf(intent)?.tip ?? 0n);
   return {
     kind: 'payment_intent',
     id: intent.id,
@@ -78,18 +88,20 @@ function intentFound(intent: PaymentIntent, accounts: ReadonlyMap<string, NamedA
     mode: modeOf(livemode),
     status,
     amount: toJsonAtoms(intent.amount),
+    paid: paid === null ? null : toJsonAtoms(paid),
+    presentment: renderPrice(intent),
     order_id,
     created,
   };
 }
 
 function accountFound({ id, name, status, created }: NamedAccountRow) {
-  const none = { mode: null, amount: null, order_id: null };
+  const none = { mode: null, order_id: null, ...NO_SUMS };
   return { kind: 'account', id, account: id, account_name: name, status, created, ...none };
 }
 
 function payerFound({ id, livemode, blocked_at: blocked, created }: OperatorPayerRow) {
-  const none = { account: null, account_name: null, amount: null, order_id: null };
+  const none = { account: null, account_name: null, order_id: null, ...NO_SUMS };
   const status = blocked === null ? 'active' : 'blocked';
   return { kind: 'payer', id, mode: modeOf(livemode), status, created, ...none };
 }

@@ -5,19 +5,21 @@ import type { PaymentIntent } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
+import { TotalHeadline } from '../../desk/total-headline.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
+import { intentSum } from '../../ui/sale-total.ts';
 import { Page } from '../../ui/shell.tsx';
-import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
+import { tipPrice } from '../../ui/tip-price.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import { AcceptedOffline } from '../payments/accepted-offline.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { PaymentTimeline } from '../payments/payment-timeline.tsx';
@@ -92,7 +94,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
   return (
     <>
       <Headline of={intent}>
-        <Sum atoms={BigInt(amount + tip)} price={tippedPrice(presentment, BigInt(tip))} />
+        <TotalHeadline {...intentSum(intent)} />
       </Headline>
       {declined === null ? null : (
         <Notice tone="warn">
@@ -113,6 +115,11 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
               {tip === 0 ? null : <Amount atoms={BigInt(amount)} price={priceOf(presentment)} />}
             </Fact>
             <Fact name={t('dashboard.field.tip')}>{tipOf(intent)}</Fact>
+            <Fact name={t('ui.service_fee')}>
+              {presentment?.fees ? (
+                <Money units={BigInt(presentment.fees)} currency={presentment.currency} />
+              ) : null}
+            </Fact>
             <RateFacts quoted={presentment} />
             <Fact name={t('dashboard.field.payment')}>
               {intent.payment && <ObjectLink id={intent.payment} />}

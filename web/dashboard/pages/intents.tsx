@@ -2,13 +2,14 @@ import type { ReactNode } from 'react';
 import type { PaymentIntent } from '../../data/types/dashboard.ts';
 import { FilterSelect, type Filters, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
+import { intentSum } from '../../ui/sale-total.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
+import { tipPrice } from '../../ui/tip-price.ts';
 import { useChosenDays } from '../account/time-zone.ts';
 import { DECLINE_CODES, type DeclineCode, declineWords } from '../payments/decline-words.ts';
 import { SaleSum } from '../payments/sale-sum.tsx';
@@ -25,9 +26,8 @@ const columns = (): readonly Column<PaymentIntent>[] => [
     cell: ({ id, amount, tip, presentment }) => (
       <SaleSum
         id={id}
-        amount={amount + (tip ?? 0)}
+        {...intentSum({ amount, tip, presentment })}
         tip={tip}
-        price={tippedPrice(presentment, BigInt(tip ?? 0))}
         tipPrice={tipPrice(presentment, BigInt(tip ?? 0))}
       />
     ),

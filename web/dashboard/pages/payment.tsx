@@ -3,7 +3,6 @@ import { useParams } from 'wouter';
 import { named } from '#i18n/bidi-isolates.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import type { Payment, PaymentIntent } from '../../data/types/dashboard.ts';
-import { leftWallet } from '../../data/wallet-paid.ts';
 import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { List } from '../../desk/short-list.tsx';
@@ -12,6 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
+import { paidTotal } from '../../ui/sale-total.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
@@ -64,7 +64,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
   return (
     <>
       <Headline of={payment}>
-        <Sum atoms={leftWallet(payment)} price={paidPrice(payment.presentment)} />
+        <Sum {...paidTotal(payment).total} />
       </Headline>
       <div className="columns">
         <PaymentTimeline intent={intent} payment={payment} />
@@ -84,7 +84,8 @@ function atoms(value: number, price: Price | null = null): ReactNode {
 }
 
 function Sums({ payment }: { readonly payment: Payment }): ReactNode {
-  const { fees, tip, presentment, amount_refunded: refunded } = payment;
+  const { tip, presentment, amount_refunded: refunded } = payment;
+  const { total, fee } = paidTotal(payment);
   return (
     <section className="card stack">
       <h2>{t('dashboard.payment.money.heading')}</h2>
@@ -95,13 +96,9 @@ function Sums({ payment }: { readonly payment: Payment }): ReactNode {
         <Fact name={t('dashboard.payment.tip_included.name')}>
           {tip === 0 ? null : atoms(tip, paidTip(presentment))}
         </Fact>
-        <Fact name={t('dashboard.payment.customer_paid.name')}>
-          <Amount atoms={leftWallet(payment)} />
-        </Fact>
-        <Fact name={t('dashboard.payment.acquirer_fee.name')}>{atoms(fees.acquirer)}</Fact>
-        <Fact name={t('dashboard.payment.protocol_fee.name')}>{atoms(fees.protocol)}</Fact>
-        <Fact name={t('dashboard.payment.cashback.name')}>
-          {fees.cashback === 0 ? null : atoms(fees.cashback)}
+        <Fact name={t('ui.service_fee')}>{fee === null ? null : <Amount {...fee} />}</Fact>
+        <Fact name={t('ui.total')}>
+          <Amount {...total} />
         </Fact>
         <Fact name={t('dashboard.field.refunded')}>
           {refunded === 0 ? null : atoms(refunded, sharePrice(payment, BigInt(refunded)))}

@@ -23,7 +23,7 @@ export const refundColumns = (): readonly Column<Refund>[] => [
     name: t('dashboard.field.amount'),
     number: true,
     cell: ({ id, amount, presentment }) => (
-      <SaleSum id={id} amount={amount} price={priceOf(presentment)} />
+      <SaleSum id={id} atoms={BigInt(amount)} price={priceOf(presentment)} />
     ),
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },

@@ -32,14 +32,14 @@ export function bounceWords(reason: string): string {
 
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
-  return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;
+  return sale.bounce_reason === null ? null : bounceWords(sale.bounce_reason);
 }
 
 export const offlineColumns = (): readonly Column<OfflinePayment>[] => [
   {
     name: t('dashboard.field.amount'),
     number: true,
-    cell: ({ id, amount }) => <SaleSum id={id} amount={amount} price={null} />,
+    cell: ({ id, amount }) => <SaleSum id={id} atoms={BigInt(amount)} price={null} />,
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: t('dashboard.offline.result.column'), cell: (sale) => <Result sale={sale} /> },

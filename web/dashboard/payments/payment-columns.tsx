@@ -2,7 +2,8 @@ import type { ReactNode } from 'react';
 import type { Payment } from '../../data/types/dashboard.ts';
 import { shortAddress } from '../../ui/address.ts';
 import { Identicon } from '../../ui/identicon.tsx';
-import { paidPrice, paidTip } from '../../ui/quoted-price.ts';
+import { paidTip } from '../../ui/quoted-price.ts';
+import { paidTotal } from '../../ui/sale-total.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -25,8 +26,9 @@ export const paymentColumns = (): readonly Column<Payment>[] => [
     number: true,
     cell: (payment) => (
       <SaleSum
-        {...payment}
-        price={paidPrice(payment.presentment)}
+        id={payment.id}
+        tip={payment.tip}
+        {...paidTotal(payment).total}
         tipPrice={paidTip(payment.presentment)}
       />
     ),

@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
+import { rateText } from '#core/sums.ts';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { Quoted } from '../../ui/quoted-price.ts';
 import { Fact } from '../../ui/table.tsx';
-import { t } from '../../ui/text/t.ts';
+import { t, textLocale } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 
 export interface RateFactsProps {
@@ -12,12 +13,10 @@ export interface RateFactsProps {
 
 export function RateFacts({ quoted }: RateFactsProps): ReactNode {
   if (quoted === null) return null;
-  const { currency, rate, quoted_at: at, source } = quoted;
+  const { quoted_at: at, source } = quoted;
   return (
     <>
-      <Fact name={t('dashboard.rate.name')}>
-        {t('dashboard.rate.value', { currency: currency.toUpperCase(), rate })}
-      </Fact>
+      <Fact name={t('dashboard.rate.name')}>{named(rateText(quoted, textLocale()))}</Fact>
       <Fact name={t('dashboard.rate.quoted.name')}>
         <Time at={at} />
       </Fact>

@@ -2,12 +2,13 @@ import type { ReactNode } from 'react';
 import { Amount } from '../../ui/amount.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import { RowLink } from './object-link.tsx';
 
 export interface SaleSumProps {
   readonly id: string;
-  /** In atoms, including the tip. */
-  readonly amount: number;
+  /** What the customer pays; `null` if only its price is known. */
+  readonly atoms: bigint | null;
   /** The tip in atoms, which the amount includes. */
   readonly tip?: number | null;
   /** The amount in the shop's currency; `null` for a sale in USDC. */
@@ -18,7 +19,7 @@ export interface SaleSumProps {
 
 export function SaleSum({
   id,
-  amount,
+  atoms,
   tip = null,
   price,
   tipPrice = null,
@@ -26,7 +27,11 @@ export function SaleSum({
   return (
     <>
       <RowLink id={id}>
-        <Amount atoms={BigInt(amount)} price={price} still />
+        {atoms === null && price !== null ? (
+          <Money {...price} />
+        ) : (
+          <Amount atoms={atoms ?? 0n} price={price && { ...price, rate: null }} still />
+        )}
       </RowLink>
       {tip === null || tip === 0 ? null : (
         <span className="sale-tip">

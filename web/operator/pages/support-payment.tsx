@@ -7,12 +7,13 @@ import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Timeline } from '../../desk/timeline.tsx';
 import { courseOf } from '../../desk/timeline-steps.ts';
+import { TotalHeadline } from '../../desk/total-headline.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
+import { intentSum, paidTotal } from '../../ui/sale-total.ts';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
-import { Sum } from '../../ui/sum.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { ChainRequests } from '../parts/chain-requests.tsx';
@@ -93,11 +94,11 @@ function Why({ id, onSaid }: { readonly id: string; readonly onSaid: () => void 
 function PaymentView({ view }: { readonly view: View }): ReactNode {
   const { payment_intent: intent, payment, timeline } = view;
   const steps = courseOf({ intent, payment: payment ?? undefined, timeline });
-  const total = payment === null ? intent.amount + (intent.tip ?? 0) : payment.amount;
+  const total = payment === null ? intentSum(intent) : paidTotal(payment).total;
   return (
     <>
       <Headline of={{ id: intent.id, status: payment?.status ?? intent.status }}>
-        <Sum atoms={BigInt(total)} />
+        <TotalHeadline {...total} />
       </Headline>
       <div className="columns">
         <div className="stack">

@@ -33,6 +33,14 @@ function FoundLink({ found }: { readonly found: Result }): ReactNode {
   );
 }
 
+function FoundSum({ found }: { readonly found: Result }): ReactNode {
+  const { amount, paid, presentment } = found;
+  if (amount === null) return null;
+  if (paid === null || presentment === null) return <Amount atoms={BigInt(paid ?? amount)} />;
+  const { currency, total } = presentment;
+  return <Amount atoms={BigInt(paid)} price={{ currency, units: BigInt(total ?? 0) }} />;
+}
+
 const COLUMNS: readonly Column<Result>[] = [
   {
     name: 'What',
@@ -48,7 +56,7 @@ const COLUMNS: readonly Column<Result>[] = [
   {
     name: 'Amount',
     number: true,
-    cell: ({ amount }) => (amount === null ? null : <Amount atoms={BigInt(amount)} />),
+    cell: (found) => <FoundSum found={found} />,
   },
   {
     name: 'Status',

@@ -19,10 +19,11 @@ export function DisplaySender({
 }: Pick<TillContext, 'view' | 'runner' | 'device'>): ReactNode {
   const { phase } = view.till;
   const merchant = device?.merchant_name ?? '';
+  const rates = device?.fee_rates ?? null;
   useEffect(() => {
     const channel = openChannel();
     if (channel === null) return;
-    const state: DisplayState = { merchant, shown: shownOf(phase) };
+    const state: DisplayState = { merchant, shown: shownOf(phase, rates) };
     const say = (message: DisplayMessage) => channel.postMessage(message);
     channel.onmessage = ({ data }: MessageEvent<DisplayMessage>) => {
       if (data.type === 'hello') say({ type: 'state', state });
@@ -32,7 +33,7 @@ export function DisplaySender({
     };
     say({ type: 'state', state });
     return () => channel.close();
-  }, [phase, merchant, runner]);
+  }, [phase, merchant, rates, runner]);
   useEffect(() => {
     const goodbye = () => {
       const channel = openChannel();

@@ -4,7 +4,7 @@ import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
-import { tippedPrice } from '../../ui/tip-price.ts';
+import { Total } from '../../ui/total.tsx';
 import {
   type DisplayMessage,
   type DisplayState,
@@ -43,7 +43,7 @@ function Waiting({ words }: { readonly words: string }): ReactNode {
 }
 
 function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
-  const { atoms, quoted, tip, url, isDeclined, decline } = shown;
+  const { tip, url, isDeclined, decline } = shown;
   return (
     <section className="display-pay">
       {isDeclined ? (
@@ -53,7 +53,7 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
         </div>
       ) : null}
       <div className="due">
-        <Sum atoms={atoms} price={tippedPrice(quoted, tip)} />
+        <Total {...shown} />
         {tip > 0n ? <p className="soft">{t('till.display.with_tip')}</p> : null}
       </div>
       <div className="tap-here">
@@ -96,7 +96,7 @@ function Full({ look, title, due, words = '' }: FullProps): ReactNode {
     <section className={`outcome is-full-${look}`} role="status">
       <Icon name={look === 'plain' ? 'info' : look === 'info' ? 'wait' : look} />
       <h2>{title}</h2>
-      <Sum atoms={due.atoms} price={tippedPrice(due.quoted, due.tip)} />
+      <Total {...due} />
       {words === '' ? null : <p>{words}</p>}
     </section>
   );

@@ -1,20 +1,20 @@
 import { type ReactNode, useEffect } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { Intent, Payment } from '../../data/device-api.ts';
-import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LargeMoney } from '../../ui/large-money.tsx';
-import { priceOf } from '../../ui/quoted-price.ts';
+import { paidPrice, priceOf } from '../../ui/quoted-price.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
-import { Sum } from '../../ui/sum.tsx';
+import { dueFor, paidTotal } from '../../ui/sale-total.ts';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { formatLeft, useTimeLeft } from '../../ui/time-left.ts';
-import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
+import { tipPrice } from '../../ui/tip-price.ts';
+import { Total } from '../../ui/total.tsx';
 import { signal } from '../sounds-and-vibration.ts';
 import { asksCustomer } from '../till-machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../till-phases.ts';
@@ -31,6 +31,7 @@ export function WorkingScreen({
   runner,
   view,
   offline,
+  device,
 }: TillContext & { readonly phase: Creating | Canceling }): ReactNode {
   const isOpening = phase.at === 'creating';
   // Even if the customer still pays this payment, an offline sale is no second charge, because the
@@ -44,7 +45,7 @@ export function WorkingScreen({
         {isOpening ? (
           <LargeMoney units={phase.create.amount} currency={phase.create.currency} />
         ) : (
-          <Sum atoms={BigInt(phase.intent.amount)} price={priceOf(phase.intent.presentment)} />
+          <Total {...dueFor(phase.intent, phase.tip ?? 0n, device?.fee_rates)} />
         )}
         <p>
           {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
@@ -91,6 +92,7 @@ export function CheckingScreen({
   view,
   runner,
   settings,
+  device,
 }: TillContext & { readonly phase: Tapping | Following }): ReactNode {
   const { intent } = phase;
   const asks = phase.at === 'following' && asksCustomer(intent);
@@ -108,7 +110,7 @@ export function CheckingScreen({
       >
         {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
         <h1>{t(word)}</h1>
-        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
+        <Total {...dueFor(intent, tip, device?.fee_rates)} />
         <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
         {asks ? null : <p>{t(WORDS.takeAway)}</p>}
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
@@ -131,7 +133,6 @@ function ResultFacts({
   const tip = BigInt(intent.tip ?? 0);
   const sum = (atoms: bigint, price: Price | null = null) =>
     atoms === 0n ? null : <Amount atoms={atoms} price={price} />;
-  const fees = payment === null ? 0n : BigInt(payment.fees.acquirer + payment.fees.protocol);
   return (
     <div className="card result-facts">
       <FactList>
@@ -139,10 +140,8 @@ function ResultFacts({
           {sum(BigInt(intent.amount), priceOf(presentment))}
         </Fact>
         <Fact name={t('till.outcome.tip')}>{sum(tip, tipPrice(presentment, tip))}</Fact>
-        <Fact name={t('till.outcome.network_fees')}>{sum(fees)}</Fact>
-        <Fact name={t('till.outcome.cashback')}>{sum(BigInt(-(payment?.fees.cashback ?? 0)))}</Fact>
-        <Fact name={t('till.outcome.customer_paid')}>
-          {payment === null ? null : sum(leftWallet(payment))}
+        <Fact name={t('till.outcome.you_get')}>
+          {payment === null ? null : sum(BigInt(payment.amount), paidPrice(payment.presentment))}
         </Fact>
         <Fact name={t('till.outcome.order')}>{named(intent.order_id)}</Fact>
         <Fact name={t('till.outcome.receipt')}>
@@ -160,6 +159,7 @@ export function ResultScreen({
   runner,
   settings,
   view,
+  device,
 }: TillContext & { readonly phase: Result }): ReactNode {
   const { outcome, intent, since } = phase;
   const look = OUTCOME_LOOKS[outcome];
@@ -177,6 +177,7 @@ export function ResultScreen({
   }, [opensDrawer, run]);
   const paid = outcome === 'paid' ? intent.payment : null;
   const payment = usePaid(api, paid);
+  const due = payment === null ? dueFor(intent, tip, device?.fee_rates) : paidTotal(payment);
   const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
   return (
     <div className="stack filling">
@@ -188,7 +189,7 @@ export function ResultScreen({
       >
         <Icon name={look === 'good' || look === 'bad' || look === 'warn' ? look : 'info'} />
         <h1>{t(WORDS.outcome[outcome])}</h1>
-        <Sum atoms={BigInt(intent.amount) + tip} price={tippedPrice(intent.presentment, tip)} />
+        <Total {...due} />
         {tip > 0n ? (
           <p>
             {rich('till.with_tip', {

@@ -1,11 +1,11 @@
 import { type ReactNode, useCallback } from 'react';
 import type { Payment } from '../../data/device-api.ts';
-import { leftWallet } from '../../data/wallet-paid.ts';
 import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
+import { paidTotal } from '../../ui/sale-total.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -21,9 +21,11 @@ import { NotLoaded, useLoaded } from './use-loaded.tsx';
 import './sales-history.css';
 import { named } from '#i18n/bidi-isolates.ts';
 import { t } from '../../ui/text/t.ts';
+import { rich } from '../../ui/text/tagged-text.ts';
 
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
   const { id, amount, presentment, status, created, order_id: order } = payment;
+  const { total } = paidTotal(payment);
   return (
     <li>
       <a
@@ -35,7 +37,12 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         }}
       >
         <span className="entry-what">
-          <Amount still atoms={BigInt(amount)} price={paidPrice(presentment)} />
+          <Amount still {...total} />
+          <span className="soft small">
+            {rich('till.history.you_get', {
+              sum: () => <Amount still atoms={BigInt(amount)} price={paidPrice(presentment)} />,
+            })}
+          </span>
           <span className="soft small">
             <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
           </span>
@@ -55,12 +62,13 @@ export function PaymentPage({
   const refunded = BigInt(payment.amount_refunded);
   const tip = BigInt((payment as { tip?: number }).tip ?? 0);
   const { presentment } = payment;
+  const { total, fee } = paidTotal(payment);
   return (
     <div className="stack">
       <title>{t('till.history.payment_page')}</title>
       <div className="row row-apart">
         <h1>
-          <Amount atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />
+          <Amount {...total} />
         </h1>
         <ObjectStatus status={payment.status} />
       </div>
@@ -83,7 +91,11 @@ export function PaymentPage({
               <Amount key="refunded" atoms={refunded} price={sharePrice(payment, refunded)} />
             ),
           ],
-          [t('till.history.customer_paid'), <Amount key="total" atoms={leftWallet(payment)} />],
+          [t('ui.service_fee'), fee === null ? null : <Amount key="fee" {...fee} />],
+          [
+            t('till.outcome.you_get'),
+            <Amount key="get" atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />,
+          ],
           [
             t('till.history.wallet'),
             payment.payer === undefined ? null : endOfAddress(payment.payer),

@@ -6,11 +6,12 @@ import { Select } from '../../ui/field.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
-import { Sum } from '../../ui/sum.tsx';
+import { dueFor } from '../../ui/sale-total.ts';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { formatLeft, useTimeLeft } from '../../ui/time-left.ts';
-import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
+import { tipPrice } from '../../ui/tip-price.ts';
+import { Total } from '../../ui/total.tsx';
 import { hasCamera } from '../reader/camera.ts';
 import { needsClick } from '../reader/read-chip-on-iphone.ts';
 import { type Read, readText } from '../reader/read-credential.ts';
@@ -115,14 +116,14 @@ function Declined({ phase, runner }: WaitingProps): ReactNode {
   );
 }
 
-function Invitation({ phase }: WaitingProps): ReactNode {
-  const { description, amount, presentment } = phase.intent;
+function Invitation({ phase, device }: WaitingProps): ReactNode {
+  const { description, presentment } = phase.intent;
   const tip = phase.tip ?? 0n;
   const url = phase.intent.payment_url;
   return (
     <>
       <div className="due">
-        <Sum atoms={BigInt(amount) + tip} price={tippedPrice(presentment, tip)} />
+        <Total {...dueFor(phase.intent, tip, device?.fee_rates)} />
         {tip === 0n ? null : (
           <p className="soft">
             {rich('till.with_tip', {

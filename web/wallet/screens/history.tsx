@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import type { PayerPayment } from '../../data/payer-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
-import { leftWallet } from '../../data/wallet-paid.ts';
 import { Amount } from '../../ui/amount.tsx';
-import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
+import { paidTip, sharePrice } from '../../ui/quoted-price.ts';
+import { paidTotal } from '../../ui/sale-total.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -12,32 +12,23 @@ import { usePayments } from '../wallet-reads.ts';
 import { PagedList } from './paged-list.tsx';
 
 function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
-  const { acquirer, protocol, cashback } = payment.fees;
-  const fees = BigInt(acquirer + protocol - cashback);
+  const { total, fee } = paidTotal(payment);
   const tip = BigInt(payment.tip);
   const refunded = BigInt(payment.amount_refunded);
   return (
     <div className="payment-sum">
       <strong>
-        <Amount atoms={leftWallet(payment)} price={paidPrice(payment.presentment)} />
+        <Amount {...total} />
       </strong>
-      <span className="soft small">
-        {rich('wallet.history.fees', {
-          sum: () => <Amount atoms={BigInt(payment.amount)} unit={false} />,
-          fees: () => <Amount atoms={fees} unit={false} />,
-        })}
-      </span>
+      {fee === null ? null : (
+        <span className="soft small">
+          {t('ui.service_fee')} <Amount {...fee} />
+        </span>
+      )}
       {payment.tip === 0 ? null : (
         <span className="soft small">
           {rich('wallet.history.tip', {
             sum: () => <Amount atoms={tip} price={paidTip(payment.presentment)} unit={false} />,
-          })}
-        </span>
-      )}
-      {payment.fees.cashback === 0 ? null : (
-        <span className="soft small">
-          {rich('wallet.history.cashback', {
-            sum: () => <Amount atoms={BigInt(payment.fees.cashback)} unit={false} />,
           })}
         </span>
       )}

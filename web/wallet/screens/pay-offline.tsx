@@ -211,10 +211,10 @@ function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
         facts={[
           [t('wallet.pay_offline.sale'), <Amount key="sale" atoms={amount} />],
           [
-            t('wallet.pay_offline.fees'),
+            t('ui.service_fee'),
             value === amount ? null : <Amount key="fees" atoms={value - amount} />,
           ],
-          [t('wallet.pay_offline.total'), <Amount key="total" atoms={value} />],
+          [t('ui.total'), <Amount key="total" atoms={value} />],
           [
             t('wallet.pay_offline.until'),
             <Time key="until" at={new Date(validBefore * 1_000).toISOString()} />,

@@ -3,10 +3,11 @@ import { named } from '#i18n/bidi-isolates.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatUsdc } from '../../ui/format-usdc.ts';
+import { sumWords } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { paidPrice, paidTip, priceOf } from '../../ui/quoted-price.ts';
+import { paidTip, priceOf } from '../../ui/quoted-price.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
+import { dueFor, type SaleTotal } from '../../ui/sale-total.ts';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import { Bell } from '../confirmation-polling.ts';
@@ -15,7 +16,7 @@ import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { endRing, startRing } from '../ring-sound.ts';
 import { useHere } from '../wallet-context.tsx';
 import { useWallet } from '../wallet-reads.ts';
-import { type Charge, chargeOf, sumLength } from '../wallet-status.ts';
+import { sumLength } from '../wallet-status.ts';
 import { CountdownRing } from './countdown-ring.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import './ring.css';
@@ -63,16 +64,14 @@ function useBell(): { readonly bell: Bell | null; readonly ring: Ring | null } {
 
 interface SumProps {
   readonly ring: Ring;
-  readonly charge: Charge | null;
+  readonly due: SaleTotal;
 }
 
-function Sum({ ring, charge }: SumProps): ReactNode {
-  const sum = charge?.total ?? BigInt(ring.confirmation.amount);
-  const price = paidPrice(ring.confirmation.presentment);
+function Sum({ due: { total } }: SumProps): ReactNode {
   return (
-    <p className={`ring-sum ${sumLength(sum)}`}>
+    <p className={`ring-sum ${sumLength(total.atoms)}`}>
       {/* Not a button, because a dialog would focus it. The digits are below and on `Approve`. */}
-      <Amount still atoms={sum} price={price} />
+      <Amount still {...total} />
     </p>
   );
 }
@@ -90,7 +89,7 @@ function Why({ confirmation }: Ring): ReactNode {
   );
 }
 
-function Parts({ ring, charge }: SumProps): ReactNode {
+function Parts({ ring, due }: SumProps): ReactNode {
   const { confirmation } = ring;
   const all = BigInt(confirmation.amount);
   const tip = BigInt(confirmation.tip);
@@ -113,15 +112,10 @@ function Parts({ ring, charge }: SumProps): ReactNode {
           ),
         ],
         [
-          t('wallet.confirm.fact.fees'),
-          charge === null ? null : <Amount key="fees" unit={false} atoms={charge.fees} />,
+          t('ui.service_fee'),
+          due.fee === null ? null : <Amount key="fee" unit={false} {...due.fee} />,
         ],
-        [
-          t('wallet.confirm.fact.cashback'),
-          charge === null || charge.cashback === 0n ? null : (
-            <Amount key="cashback" unit={false} atoms={charge.cashback} />
-          ),
-        ],
+        [t('ui.total'), <Amount key="total" unit={false} {...due.total} />],
         [t('wallet.confirm.fact.for'), confirmation.description && named(confirmation.description)],
         [t('wallet.confirm.fact.order'), confirmation.order_id && named(confirmation.order_id)],
       ]}
@@ -155,10 +149,10 @@ function Answering({ ring }: { readonly ring: Extract<Ring, { at: 'answering' }>
 interface PartProps<R extends Ring> {
   readonly ring: R;
   readonly bell: Bell;
-  readonly charge: Charge | null;
+  readonly due: SaleTotal;
 }
 
-function RingingPart({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
+function RingingPart({ ring, bell, due }: PartProps<Extract<Ring, { at: 'asked' }>>): ReactNode {
   const { confirmation, remark } = ring;
   const { vault } = useHere();
   const [busy, setBusy] = useState(false);
@@ -180,7 +174,7 @@ function RingingPart({ ring, bell, charge }: PartProps<Extract<Ring, { at: 'aske
       <div className="ring-answers">
         <Button data-name="Approve" kind="primary" large busy={busy} onClick={approve}>
           {t('wallet.confirm.approve_button', {
-            sum: formatUsdc(charge?.total ?? BigInt(confirmation.amount)),
+            sum: sumWords(due.total),
           })}
         </Button>
         <Button data-name="Reject" large onClick={() => void bell.answer(id, false)}>
@@ -221,8 +215,9 @@ export function RingSheet(): ReactNode {
   if (bell === null || ring === null) return null;
   const { confirmation } = ring;
   const intent = confirmation.payment_intent;
-  const charge = rates === undefined ? null : chargeOf(BigInt(confirmation.amount), rates);
-  const part = { bell, charge };
+  const { amount, tip, presentment } = confirmation;
+  const due = dueFor({ amount: amount - tip, presentment }, BigInt(tip), rates);
+  const part = { bell, due };
   return (
     <Dialog
       key={intent}
@@ -230,9 +225,9 @@ export function RingSheet(): ReactNode {
       // Escape is neither an approval nor a rejection.
       onClose={() => bell.dispatch({ type: 'closed', intent })}
     >
-      <Sum ring={ring} charge={charge} />
+      <Sum ring={ring} due={due} />
       {ring.at === 'asked' ? <Why {...ring} /> : null}
-      <Parts ring={ring} charge={charge} />
+      <Parts ring={ring} due={due} />
       {ring.at === 'asked' ? <RingingPart ring={ring} {...part} /> : null}
       {ring.at === 'answering' ? <Answering ring={ring} /> : null}
       {ring.at === 'ended' ? <Ended ring={ring} {...part} /> : null}

@@ -1,7 +1,7 @@
 import { useEffect } from 'react';
 import type { Pass, PayerPayment } from '../../data/payer-api.ts';
-import { leftWallet } from '../../data/wallet-paid.ts';
-import { formatUsdc } from '../../ui/format-usdc.ts';
+import { sumWords } from '../../ui/format-price.ts';
+import { paidTotal } from '../../ui/sale-total.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { notifyOfPass } from '../ring-by-push.ts';
@@ -61,7 +61,7 @@ export function StaticPassToasts(): null {
     const until = newest ?? new Date(0).toISOString();
     if (heardUntil === null || until > heardUntil) keep('heardUntil', until);
     for (const payment of news.slice(0, MOST)) {
-      const sum = formatUsdc(leftWallet(payment));
+      const sum = sumWords(paidTotal(payment).total);
       toast(t('wallet.news.charged', { merchant: payment.merchant_name, sum }));
     }
     if (news.length > 0 && document.visibilityState === 'hidden') void notifyOfPass();
