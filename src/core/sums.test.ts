@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chargesOf } from './charges.ts';
 import { presentTotal, toAtoms } from './currency-conversion.ts';
-import { exactDigits, exactUsdc, rateText, sumText } from './sums.ts';
+import { rateText } from './rate-text.ts';
+import { exactDigits, exactUsdc, sumText } from './sums.ts';
 
 const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ').replaceAll(/\p{Cf}/gu, '');
 

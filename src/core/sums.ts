@@ -1,4 +1,3 @@
-import { RATE_DECIMALS, readRate } from './currency-conversion.ts';
 import { digitsOf } from './currency-digits.ts';
 
 /**
@@ -12,7 +11,7 @@ const ONE = 10n ** BigInt(USDC_DECIMALS);
 export const CENT = ONE / 100n;
 
 /** Writes an integer as a plain decimal, for programs: 250 with two decimals is `2.50`. */
-function plainDecimal(units: bigint | number, decimals: number): string {
+export function plainDecimal(units: bigint | number, decimals: number): string {
   const size = String(units < 0 ? -units : units).padStart(decimals + 1, '0');
   const text = decimals === 0 ? size : `${size.slice(0, -decimals)}.${size.slice(-decimals)}`;
   return `${units < 0 ? '-' : ''}${text}`;
@@ -44,24 +43,19 @@ export function localDecimal(
   return new Intl.NumberFormat(locale, shape).format(decimal as `${number}`).replace('-', '−');
 }
 
-function withDecimals(decimal: string, locale: string, digits: number, more = {}): string {
+export function withDecimals(decimal: string, locale: string, digits: number, more = {}): string {
   const shape = { minimumFractionDigits: digits, maximumFractionDigits: digits, ...more };
   return localDecimal(decimal, locale, shape);
 }
 
-/** Returns the nearest cent, with half a cent rounded up, and away from zero below it. */
-export function nearestCent(atoms: bigint): bigint {
-  const size = atoms < 0n ? -atoms : atoms;
-  const cents = ((size + CENT / 2n) / CENT) * CENT;
-  return atoms < 0n ? -cents : cents;
-}
+/** Half a cent: any smaller sum would be rounded to 0. */
+const HALF = CENT / 2n;
 
 /** Writes atoms without their unit: `6.78`, or `< 0.01` for less than half a cent. */
 export function usdcDigits(atoms: bigint, locale: string): string {
-  const cents = nearestCent(atoms);
-  const digits = (of: bigint) => withDecimals(plainDecimal(of, USDC_DECIMALS), locale, 2);
-  if (cents !== 0n || atoms === 0n) return digits(cents);
-  return `${atoms < 0n ? '−' : ''}< ${digits(CENT)}`;
+  const isSmall = atoms !== 0n && atoms < HALF && atoms > -HALF;
+  const digits = withDecimals(plainDecimal(isSmall ? CENT : atoms, USDC_DECIMALS), locale, 2);
+  return isSmall ? `${atoms < 0n ? '−' : ''}< ${digits}` : digits;
 }
 
 /** Writes all six decimals of USDC. On screens, a label has to say that the sum is exact. */
@@ -94,28 +88,4 @@ export function priceText(
 /** Writes an amount of a currency's minor units or, with `null`, of atoms. */
 export function sumText(units: bigint, currency: string | null, locale: string): string {
   return currency === null ? usdcText(units, locale) : priceText(units, { currency, locale });
-}
-
-/** People compare rates by these digits. */
-const RATE_DIGITS = 5;
-const SIGNIFICANT = {
-  minimumSignificantDigits: RATE_DIGITS,
-  maximumSignificantDigits: RATE_DIGITS,
-};
-/** A unit that is worth less than 0.1 USDC: its rate is turned. */
-const TURNED_BELOW = 10n ** BigInt(RATE_DECIMALS - 1);
-
-/** Writes a rate of USDC for one unit: `€1 = 1.0854 USDC` or, turned, `1 USDC = ¥152.35`. */
-export function rateText(
-  { currency, rate }: { readonly currency: string; readonly rate: string },
-  locale: string,
-): string {
-  const money = { style: 'currency', currency } as const;
-  const one = readRate(rate);
-  if (one >= TURNED_BELOW) {
-    const unit = withDecimals('1', locale, 0, money);
-    return `${unit} = ${inUsdc(localDecimal(rate, locale, SIGNIFICANT), locale)}`;
-  }
-  const turned = plainDecimal(10n ** BigInt(2 * RATE_DECIMALS) / one, RATE_DECIMALS);
-  return `${inUsdc('1', locale)} = ${localDecimal(turned, locale, { ...money, ...SIGNIFICANT })}`;
 }

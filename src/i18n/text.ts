@@ -1,5 +1,6 @@
 import { escapeHtml } from '#core/escape-html.ts';
-import { priceText, rateText, usdcText } from '#core/sums.ts';
+import { rateText } from '#core/rate-text.ts';
+import { priceText, usdcText } from '#core/sums.ts';
 
 import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { messageOf } from '#i18n/catalog.ts';

@@ -46,7 +46,7 @@ test('the overview shows two decimals of every sum, and all of them on demand', 
   }
   assert.doesNotMatch(texts.join(), /\d\.\d{3}/);
   await sales.first().click();
-  await page.getByText(/^exactly [\d,]+\.\d{6}$/).waitFor();
+  await page.getByText(/^Exact amount: [\d,]+\.\d{6} USDC$/).waitFor();
   await window.closeClean();
 });
 

@@ -1,4 +1,4 @@
-import { nearestCent } from '#core/sums.ts';
+import { CENT } from '#core/sums.ts';
 import { formatMoney, sumRules } from '../ui/format-price.ts';
 import { type PaidQuoted, paidPrice, sharePrice } from '../ui/quoted-price.ts';
 import { t } from '../ui/text/t.ts';
@@ -66,7 +66,7 @@ export function readRefund(
   const sum = readSum(text, { ...sumRules(currency), wrote });
   const none = { sum, part: null, crumb: null };
   if (sum.is !== 'sum') return { ...none, problem: null };
-  const shownRest = currency === null ? nearestCent(left) : left;
+  const shownRest = currency === null ? ((left + CENT / 2n) / CENT) * CENT : left;
   const isShownRest = !sum.isWritten && sum.units === shownRest;
   const units = isShownRest ? left : sum.units;
   if (units > left) {

@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Provider } from '../data/injected-wallets.ts';
 import { Button } from '../ui/button.tsx';
-import { sumWords } from '../ui/format-price.ts';
 import { Notice } from '../ui/notice.tsx';
+import { sumWords } from '../ui/sale-total.tsx';
 import { t } from '../ui/text/t.ts';
 import { type Connected, connect, lookAt, type Needs, signWith } from './connect-wallet.ts';
 import { linkTotal, type PayLink, totalOf } from './pay-link.ts';

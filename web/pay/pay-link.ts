@@ -6,7 +6,7 @@ import type {
   PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
-import { type SaleTotal, saleTotal } from '../ui/sale-total.ts';
+import { type SaleTotal, saleTotal } from '../ui/sale-total.tsx';
 
 /**
  * The payment to make, from a pay link or from a till's tag. A tag does not reveal the settlement

@@ -2,7 +2,7 @@ import type { FeeRates } from '#core/charges.ts';
 import type { Intent } from '../data/device-api.ts';
 import { writeRequest } from '../data/offline-request.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
-import { dueFor, type SaleTotal } from '../ui/sale-total.ts';
+import { dueFor, type SaleTotal } from '../ui/sale-total.tsx';
 import { tipPercentages } from './till-machine.ts';
 import type { Outcome, Phase } from './till-phases.ts';
 

@@ -182,8 +182,11 @@ test('Paid shows the sum that left the wallet, and a second reading covers no bu
   await read();
   await till.result('Paid').waitFor();
   assert.equal(await page.getByText('Offline', { exact: true }).count(), 0);
-  const paid = page.locator('.fact').filter({ hasText: 'Customer paid' });
-  await paid.getByText('2.51125').waitFor();
+  const paid = till.result('Paid');
+  await paid.getByText('Total', { exact: true }).waitFor();
+  await paid.getByRole('button', { name: '2.51 USDC' }).waitFor();
+  const gets = page.locator('.fact').filter({ hasText: 'You get' });
+  await gets.getByText('2.50 USDC').waitFor();
   await read();
   await page.getByText('Already paid', { exact: true }).waitFor();
   // Allows only two seconds, so that the test fails if a toast covers the button: a cashier's click

@@ -29,7 +29,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
   await page.getByRole('radio', { name: 'Tax is added to the price' }).check();
   await page.getByRole('button', { name: 'Save prices' }).click();
   await page.getByText('Saved.').waitFor();
-  await page.getByText(/^Rate now: 1 EUR = /).waitFor();
+  await page.getByText(/^Rate now: €1 = 1\.0854 USDC$/).waitFor();
   await page.getByRole('button', { name: 'Add tax rate' }).click();
   await dialog.getByRole('textbox', { name: 'Name' }).fill('Food');
   await dialog.getByRole('textbox', { name: 'Rate' }).fill('7,125');
@@ -91,10 +91,11 @@ test('a till of a shop in euros types, charges and shows euros', async () => {
   const [intent] = await intentsOf(stage().sandbox, terminal);
   const quoted = quotedOf(intent);
   assert.deepEqual([quoted.currency, quoted.amount], ['eur', 250]);
-  await shows(page, '€2.50', usdc(intent?.amount));
+  // 2.713556 USDC, and fees of 0.012212 USDC.
+  await shows(page, 'Total', '€2.51', '2.73 USDC', 'Service fee', '€0.01');
   await till.checkAccessibility();
   await till.pay();
-  await shows(page, '€2.50', usdc(intent?.amount));
+  await shows(page, 'Total', '€2.51', '2.73 USDC', 'You get', '€2.50', usdc(intent?.amount));
   await till.newPayment.click();
   // The second click of a double click on New payment may land on a link of the keypad.
   const catalogue = page.getByRole('link', { name: /^Catalogue/ });

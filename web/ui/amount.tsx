@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { nearestCent } from '#core/sums.ts';
+import { CENT } from '#core/sums.ts';
 import type { Price } from './format-price.ts';
 import { exactUsdcText, formatAtoms } from './format-usdc.ts';
 import { firstPartOf } from './lazy-part.ts';
@@ -29,26 +29,26 @@ export function Amount({ price = null, ...usdc }: AmountProps): ReactNode {
 function UsdcAmount({ atoms, unit = true, still = false }: Omit<AmountProps, 'price'>): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
   const shown = formatAtoms(atoms);
-  const exact = t('ui.exactly', { sum: exactUsdcText(atoms) });
   const drawn = (
     <>
       {shown}
       {unit ? <span className="amount-unit">{' USDC'}</span> : null}
     </>
   );
-  if (nearestCent(atoms) === atoms || still) return <span className="amount">{drawn}</span>;
+  if (atoms % CENT === 0n || still) return <span className="amount">{drawn}</span>;
   return (
     <span className="amount">
       <button
         type="button"
         className="amount-rounded"
-        title={exact}
         aria-expanded={isOpen}
         onClick={() => setIsOpen(!isOpen)}
       >
         {drawn}
       </button>
-      {isOpen ? <span className="amount-exact">{exact}</span> : null}
+      {isOpen ? (
+        <span className="amount-exact">{t('ui.exactly', { sum: exactUsdcText(atoms) })}</span>
+      ) : null}
     </span>
   );
 }

@@ -1,3 +1,4 @@
+import { usdcText } from '#core/sums.ts';
 import { textNodes } from './text/text-nodes.ts';
 
 /** Creates an element for pages without a framework. Text is inserted as text, never as markup. */
@@ -21,21 +22,8 @@ export function hexFact(name: string, value: string): HTMLElement {
   return element('div', { class: 'row' }, element('dt', {}, name), element('dd', {}, code));
 }
 
-const ONE = 1_000_000n;
-const SHOWN = new Intl.NumberFormat('en-US', {
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 6,
-});
-
-/**
- * Formats an amount as `ui/format-usdc.ts` does. This page cannot import that file, which would
- * pull in React.
- */
 export function usdcWords(atoms: bigint): string {
-  const size = atoms < 0n ? -atoms : atoms;
-  const decimal = `${size / ONE}.${String(size % ONE).padStart(6, '0')}`;
-  // Passes a string, because a JavaScript number would not be exact.
-  return `${atoms < 0n ? '−' : ''}${SHOWN.format(decimal as `${number}`)} USDC`;
+  return usdcText(atoms, 'en');
 }
 
 export function timeWords(seconds: number): string {

@@ -1,6 +1,6 @@
 import { digitsOf } from '#core/currency-digits.ts';
 import { priceText } from '#core/sums.ts';
-import { formatUsdc, typedUsdc } from './format-usdc.ts';
+import { typedUsdc } from './format-usdc.ts';
 import { textLocale } from './text/t.ts';
 import type { SumRules } from './typed-sum.ts';
 
@@ -24,9 +24,4 @@ export function sumRules(currency: string | null): SumRules {
 /** Formats a typed amount: in minor units of a currency, or in atoms of USDC. */
 export function formatMoney(units: bigint, currency: string | null): string {
   return currency === null ? typedUsdc(units) : formatPrice({ currency, units });
-}
-
-/** Formats a sum in the currency of its sale, for a button's label. */
-export function sumWords({ atoms, price }: { atoms: bigint; price: Price | null }): string {
-  return price === null ? formatUsdc(atoms) : formatPrice(price);
 }

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { rateText } from '#core/sums.ts';
+import { rateText } from '#core/rate-text.ts';
 import { formatPrice, type Price } from './format-price.ts';
 import { textLocale } from './text/t.ts';
 
@@ -23,10 +23,15 @@ export function PriceText({ price, usdc }: PriceTextProps): ReactNode {
         {rate == null ? null : (
           <>
             {' · '}
-            <span className="amount">{rateText({ currency, rate }, textLocale())}</span>
+            <span className="amount">{rateWords({ currency, rate })}</span>
           </>
         )}
       </span>
     </span>
   );
+}
+
+/** Formats a rate, for example `€1 = 1.0854 USDC`. */
+export function rateWords(quoted: { readonly currency: string; readonly rate: string }): string {
+  return rateText(quoted, textLocale());
 }

@@ -1,3 +1,4 @@
+import { plainDecimal, withDecimals } from '#core/sums.ts';
 import { t } from './text/t.ts';
 
 /**
@@ -203,12 +204,6 @@ export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true):
   const all = (units % one).toString().padStart(decimals, '0').slice(0, decimals);
   const usual = Math.min(USUAL_DECIMALS, decimals);
   const digits = decimals === 3 || /[^0]/.test(all.slice(usual)) ? decimals : usual;
-  const format = new Intl.NumberFormat(locale, {
-    numberingSystem: 'latn',
-    useGrouping: isGrouped,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: digits,
-  });
-  // Passes a string, because a double would round large amounts.
-  return format.format(`${units / one}.${all || '0'}` as `${number}`);
+  const shape = { numberingSystem: 'latn', useGrouping: isGrouped };
+  return withDecimals(plainDecimal(units, decimals), locale, digits, shape);
 }

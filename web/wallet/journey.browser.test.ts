@@ -51,7 +51,7 @@ for (const { name, options } of looksToRun(LOOKS)) {
     assert.equal(paid.status, 'succeeded');
     await wallet.goTo('History');
     await wallet.button(/^2\.51 USDC$/).click();
-    await wallet.sees('exactly 2.51125');
+    await wallet.sees('Exact amount: 2.511250 USDC');
     await wallet.checkAccessibility();
 
     await wallet.goTo('Passes');

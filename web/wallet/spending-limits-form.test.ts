@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Wallet } from '../data/payer-api.ts';
 import { isRead, presentTerms, readTerms, USUAL_TERMS } from './spending-limits-form.ts';
-import { chargeOf, walletStatusOf } from './wallet-status.ts';
+import { walletStatusOf } from './wallet-status.ts';
 
 const NOW = Date.parse('2026-11-20T12:00:00.000Z');
 
@@ -99,14 +99,4 @@ test('a pass that could not pay now says why', () => {
   for (const [part, status] of table) {
     assert.equal(walletStatusOf(wallet(part), NOW), status, JSON.stringify(part));
   }
-});
-
-test('fees are what the contract charges: each share rounded down', () => {
-  const rates = WALLET.fee_rates;
-  assert.deepEqual(chargeOf(2_500_000n, rates), {
-    fees: 12_500n,
-    total: 2_512_500n,
-    cashback: 1_250n,
-  });
-  assert.deepEqual(chargeOf(333n, rates), { fees: 0n, total: 333n, cashback: 0n });
 });

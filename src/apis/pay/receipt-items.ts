@@ -1,4 +1,5 @@
 import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
+import { localDecimal } from '#core/sums.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { Writer } from '#i18n/text.ts';
@@ -31,7 +32,7 @@ function itemLines(item: LineItem, sum: (value: number) => string, writer: Write
   const detail = writer.isolated(
     tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax',
     {
-      quantity: new Intl.NumberFormat(writer.locale).format(Number(quantity)),
+      quantity: localDecimal(String(quantity), writer.locale, {}),
       price: sum(unit_amount),
       rate: writer.percent(tax_rate),
     },

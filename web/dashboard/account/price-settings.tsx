@@ -6,6 +6,7 @@ import { Form } from '../../desk/form.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { rateWords } from '../../ui/price-text.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t, textLocale } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
@@ -118,7 +119,7 @@ function RateNow({ currency }: { readonly currency: string }): ReactNode {
   const isKnown = quoted?.currency === currency;
   return (
     <p className="soft">
-      {isKnown ? t('dashboard.prices.rate_now', { currency: code, rate: quoted.rate }) : NOT_YET}
+      {isKnown ? t('dashboard.prices.rate_now', { rate: rateWords(quoted) }) : NOT_YET}
     </p>
   );
 }

@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { formatNumber, percentText } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
-import { intentSum } from '../../ui/sale-total.ts';
+import { intentSum } from '../../ui/sale-total.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { PaymentIntent } from '../../data/types/dashboard.ts';
 import { FilterSelect, type Filters, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
-import { intentSum } from '../../ui/sale-total.ts';
+import { intentSum } from '../../ui/sale-total.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';

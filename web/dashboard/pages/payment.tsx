@@ -11,7 +11,7 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.ts';
+import { paidTotal } from '../../ui/sale-total.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';

@@ -3,7 +3,7 @@ import type { Payment } from '../../data/types/dashboard.ts';
 import { shortAddress } from '../../ui/address.ts';
 import { Identicon } from '../../ui/identicon.tsx';
 import { paidTip } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.ts';
+import { paidTotal } from '../../ui/sale-total.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';

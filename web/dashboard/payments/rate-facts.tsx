@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { rateText } from '#core/sums.ts';
 import { named } from '#i18n/bidi-isolates.ts';
+import { rateWords } from '../../ui/price-text.tsx';
 import type { Quoted } from '../../ui/quoted-price.ts';
 import { Fact } from '../../ui/table.tsx';
-import { t, textLocale } from '../../ui/text/t.ts';
+import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 
 export interface RateFactsProps {
@@ -16,7 +16,7 @@ export function RateFacts({ quoted }: RateFactsProps): ReactNode {
   const { quoted_at: at, source } = quoted;
   return (
     <>
-      <Fact name={t('dashboard.rate.name')}>{named(rateText(quoted, textLocale()))}</Fact>
+      <Fact name={t('dashboard.rate.name')}>{named(rateWords(quoted))}</Fact>
       <Fact name={t('dashboard.rate.quoted.name')}>
         <Time at={at} />
       </Fact>

@@ -11,7 +11,7 @@ import { TotalHeadline } from '../../desk/total-headline.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Button } from '../../ui/button.tsx';
 import { CodeWords } from '../../ui/code-words.tsx';
-import { intentSum, paidTotal } from '../../ui/sale-total.ts';
+import { intentSum, paidTotal } from '../../ui/sale-total.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';

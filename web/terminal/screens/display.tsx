@@ -2,9 +2,9 @@ import { type ReactNode, useEffect, useState } from 'react';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
+import { Total } from '../../ui/sale-total.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
-import { Total } from '../../ui/total.tsx';
 import {
   type DisplayMessage,
   type DisplayState,

@@ -5,7 +5,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.ts';
+import { paidTotal } from '../../ui/sale-total.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';

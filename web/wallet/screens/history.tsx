@@ -3,7 +3,7 @@ import type { PayerPayment } from '../../data/payer-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { paidTip, sharePrice } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.ts';
+import { paidTotal } from '../../ui/sale-total.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';

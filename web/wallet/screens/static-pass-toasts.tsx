@@ -1,7 +1,6 @@
 import { useEffect } from 'react';
 import type { Pass, PayerPayment } from '../../data/payer-api.ts';
-import { sumWords } from '../../ui/format-price.ts';
-import { paidTotal } from '../../ui/sale-total.ts';
+import { paidTotal, sumWords } from '../../ui/sale-total.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { notifyOfPass } from '../ring-by-push.ts';

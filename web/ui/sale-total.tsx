@@ -1,8 +1,13 @@
+import type { ReactNode } from 'react';
 import { chargesOf, type FeeRates } from '#core/charges.ts';
 import { presentTotal, toMinorUnits } from '#core/currency-conversion.ts';
 import { leftWallet, type PaidBy } from '../data/wallet-paid.ts';
-import type { Price } from './format-price.ts';
+import { Amount } from './amount.tsx';
+import { formatPrice, type Price } from './format-price.ts';
+import { formatUsdc } from './format-usdc.ts';
 import type { Quoted } from './quoted-price.ts';
+import { Sum } from './sum.tsx';
+import { t } from './text/t.ts';
 import { tippedPrice } from './tip-price.ts';
 
 /** A sum in atoms, and in the shop's currency; `price` is `null` for a sale in USDC. */
@@ -83,4 +88,24 @@ export function intentSum({ amount, tip, presentment }: ShownIntent) {
   const { currency, total } = presentment;
   if (total === null) return { atoms, price: tippedPrice(presentment, BigInt(tip ?? 0)) };
   return { atoms: null, price: { currency, units: BigInt(total) } };
+}
+
+/** Shows what a customer pays, as large as its digits allow, and the service fee in it. */
+export function Total({ total, fee }: SaleTotal): ReactNode {
+  return (
+    <>
+      <p>{t('ui.total')}</p>
+      <Sum {...total} />
+      {fee === null ? null : (
+        <p>
+          {t('ui.service_fee')} <Amount {...fee} />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** Formats a sum in the currency of its sale, for a button's label. */
+export function sumWords({ atoms, price }: SaleSum): string {
+  return price === null ? formatUsdc(atoms) : formatPrice(price);
 }
