@@ -33,6 +33,12 @@ type PaymentIntent struct {
 	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	Discount int64 `json:"discount"`
 
+	// The basis points of the discount; `null` if it is a sum.
+	DiscountRate *int64 `json:"discount_rate"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name"`
+
 	// The tips that the terminal offers its customer. `null` if the customer cannot tip.
 	Tipping *PaymentIntentTipping `json:"tipping"`
 
@@ -141,7 +147,7 @@ type PaymentIntentLineItemsItem struct {
 	// As it was sent: an integer, or decimal text.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of the sale stays above 0.
 	UnitAmount int64 `json:"unit_amount"`
 
 	// The tax rate in basis points: 700 is 7 %.
@@ -150,8 +156,20 @@ type PaymentIntentLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
 	TaxInclusive bool `json:"tax_inclusive"`
 
-	// The discount on this line.
+	// The discount on this line, as a sum.
 	Discount int64 `json:"discount"`
+
+	// The basis points of the discount; `null` if it is a sum.
+	DiscountRate *int64 `json:"discount_rate"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name"`
+
+	// The id of a catalog item: item_…
+	Item *string `json:"item"`
+
+	// The category of the item when it was sold.
+	Category *string `json:"category"`
 }
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
@@ -243,11 +261,23 @@ type Payment struct {
 	// The sum in the shop’s currency, and the rate that was locked for it, with the tip. `null` for a sale in USDC.
 	Presentment *PaymentPresentment `json:"presentment"`
 
+	// USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until then, for a shop without a currency, and after a loss of data.
+	ShopRate *string `json:"shop_rate"`
+
 	// The lines of the sale, as the request sent them. `null` if it sent none, and for a payment that was rebuilt after a loss of data.
 	LineItems []PaymentLineItemsItem `json:"line_items"`
 
 	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
 	Discount int64 `json:"discount"`
+
+	// The basis points of the discount; `null` if it is a sum.
+	DiscountRate *int64 `json:"discount_rate"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name"`
+
+	// A row for each tax rate, lowest first, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Tips have no tax and are in no row. `null` for a sale without lines.
+	Taxes []PaymentTaxesItem `json:"taxes"`
 
 	// The part of the amount that is a tip; 0 without a tip.
 	Tip int64 `json:"tip"`
@@ -366,7 +396,7 @@ type PaymentLineItemsItem struct {
 	// As it was sent: an integer, or decimal text.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of the sale stays above 0.
 	UnitAmount int64 `json:"unit_amount"`
 
 	// The tax rate in basis points: 700 is 7 %.
@@ -375,8 +405,35 @@ type PaymentLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price.
 	TaxInclusive bool `json:"tax_inclusive"`
 
-	// The discount on this line.
+	// The discount on this line, as a sum.
 	Discount int64 `json:"discount"`
+
+	// The basis points of the discount; `null` if it is a sum.
+	DiscountRate *int64 `json:"discount_rate"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name"`
+
+	// The id of a catalog item: item_…
+	Item *string `json:"item"`
+
+	// The category of the item when it was sold.
+	Category *string `json:"category"`
+}
+
+// All lines with one rate.
+type PaymentTaxesItem struct {
+	// The tax rate in basis points: 700 is 7 %.
+	Rate int64 `json:"rate"`
+
+	// The amount without tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Net and tax.
+	Gross int64 `json:"gross"`
 }
 
 // Paid by the payer on top of the amount.
@@ -495,6 +552,15 @@ type Refund struct {
 	// The sum in the shop’s currency, and the rate that was locked for it. `null` if the price was given in USDC.
 	Presentment *RefundPresentment `json:"presentment"`
 
+	// USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until then, for a shop without a currency, and after a loss of data.
+	ShopRate *string `json:"shop_rate"`
+
+	// The lines that it returns; `null` for a refund of a sum.
+	LineItems []RefundLineItemsItem `json:"line_items"`
+
+	// A row for each tax rate, lowest first, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Tips have no tax and are in no row. `null` for a sale without lines.
+	Taxes []RefundTaxesItem `json:"taxes"`
+
 	// The id of a payment: pay_…
 	Payment string `json:"payment"`
 
@@ -557,6 +623,30 @@ type RefundPresentment struct {
 
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
+}
+
+// A part of a line.
+type RefundLineItemsItem struct {
+	// The index of the line in `line_items` of the payment, from 0 on.
+	Line int64 `json:"line"`
+
+	// How much of the line: an integer, or decimal text.
+	Quantity json.RawMessage `json:"quantity"`
+}
+
+// All lines with one rate.
+type RefundTaxesItem struct {
+	// The tax rate in basis points: 700 is 7 %.
+	Rate int64 `json:"rate"`
+
+	// The amount without tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Net and tax.
+	Gross int64 `json:"gross"`
 }
 
 // One page of the list.
@@ -1098,6 +1188,15 @@ type OfflineRecord struct {
 	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
 	LineItems []OfflineRecordLineItemsItem `json:"line_items,omitempty"`
 
+	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own discounts, before tax on top, rounded half up. It is divided among these lines in proportion, rounded down; the last of them gets the rest. Only with `line_items`. Default 0.
+	Discount json.RawMessage `json:"discount,omitempty"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name,omitempty"`
+
+	// The person who was signed in at the till. An id that the account does not know is stored as null.
+	Cashier *string `json:"cashier,omitempty"`
+
 	// The payment intent that the terminal canceled for this sale, so that one cart is not paid twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is canceled together with this sale. An id that the account does not know is ignored.
 	Replaces *string `json:"replaces,omitempty"`
 }
@@ -1131,7 +1230,7 @@ type OfflineRecordLineItemsItem struct {
 	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of the sale stays above 0.
 	UnitAmount int64 `json:"unit_amount"`
 
 	// The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the terminal’s location, or of the account if the location has none. Responses have basis points.
@@ -1140,8 +1239,14 @@ type OfflineRecordLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.
 	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
 
-	// The discount on this line, at most its amount. Default 0.
-	Discount int64 `json:"discount,omitempty"`
+	// The discount on this line: a sum, at most the amount of the line, or `{"rate"}` of that amount, rounded half up. 0 for a line below 0. Default 0.
+	Discount json.RawMessage `json:"discount,omitempty"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name,omitempty"`
+
+	// The catalog item that was sold. It may have been deleted since. The line keeps the item’s `category` of this moment.
+	Item *string `json:"item,omitempty"`
 }
 
 // CardTap of the API.
@@ -2057,8 +2162,11 @@ type CreatePaymentIntentBody struct {
 	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
 	LineItems []CreatePaymentIntentBodyLineItemsItem `json:"line_items,omitempty"`
 
-	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. It is divided among the lines in proportion, rounded down; the last line gets the rest. Only with `line_items`. Default 0.
-	Discount int64 `json:"discount,omitempty"`
+	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own discounts, before tax on top, rounded half up. It is divided among these lines in proportion, rounded down; the last of them gets the rest. Only with `line_items`. Default 0.
+	Discount json.RawMessage `json:"discount,omitempty"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name,omitempty"`
 
 	// The id of a terminal: tml_…
 	Terminal string `json:"terminal"`
@@ -2096,7 +2204,7 @@ type CreatePaymentIntentBodyLineItemsItem struct {
 	// An integer above 0, or decimal text above 0 with up to 12 digits and three decimals: `2`, `"0.350"`.
 	Quantity json.RawMessage `json:"quantity"`
 
-	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`.
+	// The unit price, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of the sale stays above 0.
 	UnitAmount int64 `json:"unit_amount"`
 
 	// The tax rate in basis points, 0 to 10000, or the name of one of the `tax_rates` of the terminal’s location, or of the account if the location has none. Responses have basis points.
@@ -2105,8 +2213,14 @@ type CreatePaymentIntentBodyLineItemsItem struct {
 	// Whether `unit_amount` includes the tax. If not, the tax is added to the price. Default: the account’s `prices_include_tax`.
 	TaxInclusive *bool `json:"tax_inclusive,omitempty"`
 
-	// The discount on this line, at most its amount. Default 0.
-	Discount int64 `json:"discount,omitempty"`
+	// The discount on this line: a sum, at most the amount of the line, or `{"rate"}` of that amount, rounded half up. 0 for a line below 0. Default 0.
+	Discount json.RawMessage `json:"discount,omitempty"`
+
+	// The name of the discount, 1 to 60 characters.
+	DiscountName *string `json:"discount_name,omitempty"`
+
+	// The catalog item that was sold. It may have been deleted since. The line keeps the item’s `category` of this moment.
+	Item *string `json:"item,omitempty"`
 }
 
 // The tips that the terminal offers its customer. `null` if the customer cannot tip.
@@ -2132,11 +2246,23 @@ type CreateRefundBody struct {
 	// Minor units of the currency of the sale, instead of `amount`: returns that share of the atoms that were paid. Only for a payment with `presentment`.
 	PresentmentAmount int64 `json:"presentment_amount,omitempty"`
 
+	// Parts of lines of the sale, instead of a sum: returns their prices after all discounts, and the tax that was added to them. Lines below 0 only together with others. Only for a payment with `line_items`.
+	LineItems []CreateRefundBodyLineItemsItem `json:"line_items,omitempty"`
+
 	// Up to 500 characters.
 	Reason string `json:"reason,omitempty"`
 
 	// Up to 20 pairs: keys of 1 to 40 characters of A-Z a-z 0-9 _ . -, string values of up to 500 characters. No secrets or personal data. Returned unchanged.
 	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+// A part of a line.
+type CreateRefundBodyLineItemsItem struct {
+	// The index of the line in `line_items` of the payment, from 0 on.
+	Line int64 `json:"line"`
+
+	// How much of the line: an integer, or decimal text.
+	Quantity json.RawMessage `json:"quantity"`
 }
 
 // CreateWebhookEndpointBody of the API.

@@ -77,25 +77,34 @@ export interface PaymentIntent {
     quantity: number | string;
     /**
      * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
-     * without `presentment`.
+     * without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of
+     * the sale stays above 0.
      */
     unit_amount: number;
     /** The tax rate in basis points: 700 is 7 %. */
     tax_rate: number;
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
-    /**
-     * The discount on this line.
-     *
-     * @default 0
-     */
+    /** The discount on this line, as a sum. */
     discount: number;
+    /** The basis points of the discount; `null` if it is a sum. */
+    discount_rate: number | null;
+    /** The name of the discount, 1 to 60 characters. */
+    discount_name: string | null;
+    /** The id of a catalog item: item_… */
+    item: string | null;
+    /** The category of the item when it was sold. */
+    category: string | null;
   }> | null;
   /**
    * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
    * for a sale without `presentment`.
    */
   discount: number;
+  /** The basis points of the discount; `null` if it is a sum. */
+  discount_rate: number | null;
+  /** The name of the discount, 1 to 60 characters. */
+  discount_name: string | null;
   /** The tips that the terminal offers its customer. `null` if the customer cannot tip. */
   tipping: {
     /** 1 to 3 percentages, in the order they are shown. */
@@ -259,6 +268,11 @@ export interface Payment {
     tip_amount: number;
   } | null;
   /**
+   * USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until
+   * then, for a shop without a currency, and after a loss of data.
+   */
+  shop_rate: string | null;
+  /**
    * The lines of the sale, as the request sent them. `null` if it sent none, and for a payment
    * that was rebuilt after a loss of data.
    */
@@ -269,25 +283,49 @@ export interface Payment {
     quantity: number | string;
     /**
      * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
-     * without `presentment`.
+     * without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of
+     * the sale stays above 0.
      */
     unit_amount: number;
     /** The tax rate in basis points: 700 is 7 %. */
     tax_rate: number;
     /** Whether `unit_amount` includes the tax. If not, the tax is added to the price. */
     tax_inclusive: boolean;
-    /**
-     * The discount on this line.
-     *
-     * @default 0
-     */
+    /** The discount on this line, as a sum. */
     discount: number;
+    /** The basis points of the discount; `null` if it is a sum. */
+    discount_rate: number | null;
+    /** The name of the discount, 1 to 60 characters. */
+    discount_name: string | null;
+    /** The id of a catalog item: item_… */
+    item: string | null;
+    /** The category of the item when it was sold. */
+    category: string | null;
   }> | null;
   /**
    * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
    * for a sale without `presentment`.
    */
   discount: number;
+  /** The basis points of the discount; `null` if it is a sum. */
+  discount_rate: number | null;
+  /** The name of the discount, 1 to 60 characters. */
+  discount_name: string | null;
+  /**
+   * A row for each tax rate, lowest first, in minor units of the presentment currency, or in USDC
+   * atoms for a sale without `presentment`. Tips have no tax and are in no row. `null` for a sale
+   * without lines.
+   */
+  taxes: Array<{
+    /** The tax rate in basis points: 700 is 7 %. */
+    rate: number;
+    /** The amount without tax. */
+    net: number;
+    /** The tax. */
+    tax: number;
+    /** Net and tax. */
+    gross: number;
+  }> | null;
   /** The part of the amount that is a tip; 0 without a tip. */
   tip: number;
   /** USDC atoms (6 decimals). */
@@ -470,6 +508,33 @@ export interface Refund {
     /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
+  /**
+   * USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until
+   * then, for a shop without a currency, and after a loss of data.
+   */
+  shop_rate: string | null;
+  /** The lines that it returns; `null` for a refund of a sum. */
+  line_items: Array<{
+    /** The index of the line in `line_items` of the payment, from 0 on. */
+    line: number;
+    /** How much of the line: an integer, or decimal text. */
+    quantity: number | string;
+  }> | null;
+  /**
+   * A row for each tax rate, lowest first, in minor units of the presentment currency, or in USDC
+   * atoms for a sale without `presentment`. Tips have no tax and are in no row. `null` for a sale
+   * without lines.
+   */
+  taxes: Array<{
+    /** The tax rate in basis points: 700 is 7 %. */
+    rate: number;
+    /** The amount without tax. */
+    net: number;
+    /** The tax. */
+    tax: number;
+    /** Net and tax. */
+    gross: number;
+  }> | null;
   /** The id of a payment: pay_… */
   payment: string;
   /** `pending` resolves by itself. */
@@ -954,7 +1019,8 @@ export interface OfflineRecord {
     quantity: number | string;
     /**
      * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
-     * without `presentment`.
+     * without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of
+     * the sale stays above 0.
      */
     unit_amount: number;
     /**
@@ -969,12 +1035,42 @@ export interface OfflineRecord {
      */
     tax_inclusive?: boolean;
     /**
-     * The discount on this line, at most its amount. Default 0.
+     * The discount on this line: a sum, at most the amount of the line, or `{"rate"}` of that
+     * amount, rounded half up. 0 for a line below 0. Default 0.
      *
      * @default 0
      */
-    discount?: number;
+    discount?: number | {
+      /** Basis points, 1 to 10000: 1000 is 10 %. */
+      rate: number;
+    };
+    /** The name of the discount, 1 to 60 characters. */
+    discount_name?: string | null;
+    /**
+     * The catalog item that was sold. It may have been deleted since. The line keeps the item’s
+     * `category` of this moment.
+     */
+    item?: string | null;
   }> | null;
+  /**
+   * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
+   * for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own
+   * discounts, before tax on top, rounded half up. It is divided among these lines in proportion,
+   * rounded down; the last of them gets the rest. Only with `line_items`. Default 0.
+   *
+   * @default 0
+   */
+  discount?: number | {
+    /** Basis points, 1 to 10000: 1000 is 10 %. */
+    rate: number;
+  };
+  /** The name of the discount, 1 to 60 characters. */
+  discount_name?: string | null;
+  /**
+   * The person who was signed in at the till. An id that the account does not know is stored as
+   * null.
+   */
+  cashier?: string | null;
   /**
    * The payment intent that the terminal canceled for this sale, so that one cart is not paid
    * twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is
@@ -1771,7 +1867,8 @@ export interface CreatePaymentIntentBody {
     quantity: number | string;
     /**
      * The unit price, in minor units of the presentment currency, or in USDC atoms for a sale
-     * without `presentment`.
+     * without `presentment`. Below 0 for a deposit that is given back, or a voucher; the sum of
+     * the sale stays above 0.
      */
     unit_amount: number;
     /**
@@ -1786,20 +1883,37 @@ export interface CreatePaymentIntentBody {
      */
     tax_inclusive?: boolean;
     /**
-     * The discount on this line, at most its amount. Default 0.
+     * The discount on this line: a sum, at most the amount of the line, or `{"rate"}` of that
+     * amount, rounded half up. 0 for a line below 0. Default 0.
      *
      * @default 0
      */
-    discount?: number;
+    discount?: number | {
+      /** Basis points, 1 to 10000: 1000 is 10 %. */
+      rate: number;
+    };
+    /** The name of the discount, 1 to 60 characters. */
+    discount_name?: string | null;
+    /**
+     * The catalog item that was sold. It may have been deleted since. The line keeps the item’s
+     * `category` of this moment.
+     */
+    item?: string | null;
   }> | null;
   /**
    * The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms
-   * for a sale without `presentment`. It is divided among the lines in proportion, rounded down;
-   * the last line gets the rest. Only with `line_items`. Default 0.
+   * for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own
+   * discounts, before tax on top, rounded half up. It is divided among these lines in proportion,
+   * rounded down; the last of them gets the rest. Only with `line_items`. Default 0.
    *
    * @default 0
    */
-  discount?: number;
+  discount?: number | {
+    /** Basis points, 1 to 10000: 1000 is 10 %. */
+    rate: number;
+  };
+  /** The name of the discount, 1 to 60 characters. */
+  discount_name?: string | null;
   /** The id of a terminal: tml_… */
   terminal: string;
   /**
@@ -1910,6 +2024,17 @@ export interface CreateRefundBody {
    * that were paid. Only for a payment with `presentment`.
    */
   presentment_amount?: number;
+  /**
+   * Parts of lines of the sale, instead of a sum: returns their prices after all discounts, and
+   * the tax that was added to them. Lines below 0 only together with others. Only for a payment
+   * with `line_items`.
+   */
+  line_items?: Array<{
+    /** The index of the line in `line_items` of the payment, from 0 on. */
+    line: number;
+    /** How much of the line: an integer, or decimal text. */
+    quantity: number | string;
+  }>;
   /** Up to 500 characters. */
   reason?: string;
   /**

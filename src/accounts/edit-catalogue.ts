@@ -3,6 +3,7 @@ import {
   type CatalogueRow,
   catalogueItems,
   deleteCatalogueItem,
+  type ItemOption,
   moveItemsBack,
   selectCatalogue,
   updateCatalogueItem,
@@ -34,6 +35,8 @@ export interface CatalogueEdit {
   readonly tax_rate?: number | string;
   readonly tax_inclusive?: boolean;
   readonly color?: string | null;
+  readonly category?: string | null;
+  readonly options?: readonly ItemOption[];
   readonly position?: number;
 }
 
@@ -42,15 +45,13 @@ export type NewCatalogueItem = CatalogueEdit &
 
 type ItemRef = TenantRef & { readonly id: string };
 
-function fieldsOf({ id: _, version: __, unit_amount, ...row }: CatalogueRow) {
-  return { ...row, unit_amount: Number(unit_amount) };
+function fieldsOf({ id: _, version: __, unit_amount, options, ...row }: CatalogueRow) {
+  return { ...row, unit_amount: Number(unit_amount), options: options.map((one) => ({ ...one })) };
 }
 
 export function catalogueItem(row: CatalogueRow): { readonly [key: string]: Json } {
-  const { id, version, name, currency, tax_rate, tax_inclusive, color, position } = row;
-  const unit_amount = Number(row.unit_amount);
-  const price = { unit_amount, currency, tax_rate, tax_inclusive };
-  return { id, object: 'catalogue_item', name, ...price, color, position, version };
+  const { id, version } = row;
+  return { id, object: 'catalogue_item', ...fieldsOf(row), version };
 }
 
 /** Returns the items as a terminal sells them, with the tax rates of its location. */
@@ -152,6 +153,8 @@ export async function createCatalogueItem(
     name: item.name,
     unit_amount: BigInt(item.unit_amount),
     color: item.color ?? null,
+    category: item.category ?? null,
+    options: item.options ?? [],
     position,
   });
   await recordChange(tx, ref, { verb: 'created', before: null, after });
@@ -182,6 +185,8 @@ export async function editCatalogueItem(
     name: edit.name ?? before.name,
     unit_amount: edit.unit_amount === undefined ? before.unit_amount : BigInt(edit.unit_amount),
     color: edit.color === undefined ? before.color : edit.color,
+    category: edit.category === undefined ? before.category : edit.category,
+    options: edit.options ?? before.options,
     position,
   });
   await recordChange(tx, ref, { verb: 'updated', before, after });

@@ -18,6 +18,7 @@ import {
   declineOverdue,
   type ResultContext,
 } from '#payments/apply-settlements.ts';
+import { fillTaxes } from '#payments/fill-taxes.ts';
 import { OFFLINE_WAKEUP } from '#payments/offline/offline-queries.ts';
 import { retryOffline } from '#payments/offline/retry-offline.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
@@ -73,6 +74,11 @@ const KEY_EXPIRY_POLL_MS = 60_000;
 const PERIOD_POLL_MS = 1_000;
 /** Poll interval for changed settings: their owners learn of a thief's change within seconds. */
 const SETTINGS_POLL_MS = 2_000;
+/**
+ * Poll interval for payments without their tax tables, which only processes of an earlier release
+ * still book.
+ */
+const FILL_POLL_MS = 60_000;
 /** Poll interval for the audit log's anchors, which are sent once a day. */
 const ANCHOR_POLL_MS = 60_000;
 
@@ -118,6 +124,7 @@ function startLoops(ctx: WorkerContext): Loop[] {
     every(PERIOD_POLL_MS, 'automatic payouts', () => payOutPeriods(ctx, ctx.keys.id)),
     every(PERIOD_POLL_MS, 'scheduled exports', () => announceExports(ctx, mailingOf(ctx))),
     every(SETTINGS_POLL_MS, 'mails about settings', () => mailSettingChanges(ctx, mailingOf(ctx))),
+    every(FILL_POLL_MS, 'filling of tax tables', () => fillTaxes(ctx)),
     every(ANCHOR_POLL_MS, 'anchor of the audit log', () => anchorAuditLog(ctx, ctx)),
     every(KEY_EXPIRY_POLL_MS, 'expiry of sessions and links', () => dropExpired(ctx)),
   ];

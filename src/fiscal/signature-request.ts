@@ -8,7 +8,7 @@ import {
   renderPaidQuote,
   renderQuote,
 } from '#prices/quote-price.ts';
-import { renderLines, type SaleLines, taxTable } from '#prices/sale-lines.ts';
+import { type RateTax, renderLines, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
 /** A receipt to be signed, with its sale or refund. */
 export interface UnsignedReceipt {
@@ -21,6 +21,7 @@ export interface UnsignedReceipt {
   readonly amount: bigint;
   readonly presentment: PaidQuote | null;
   readonly lines: SaleLines | null;
+  readonly taxes: readonly RateTax[] | null;
   readonly payment_receipt_number: string | null;
   /** `null` for a payment. */
   readonly refund_amount: bigint | null;
@@ -29,7 +30,7 @@ export interface UnsignedReceipt {
 
 /** The columns of `t`, a row of `fiscal_receipts`, and of its sale or refund. */
 export const UNSIGNED = `t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number,
-  a.fiscal_signer as url, p.amount, p.presentment, p.lines,
+  a.fiscal_signer as url, p.amount, p.presentment, p.lines, p.taxes,
   p.receipt_number as payment_receipt_number,
   r.amount as refund_amount, r.presentment as refund_presentment`;
 export const OF_SALE = `join payments p on p.id = t.payment_id
@@ -45,9 +46,10 @@ function requestId({ account_id, livemode, receipt_number }: UnsignedReceipt): s
 }
 
 /** Returns the tax table of a sale, or of the part of it that a refund returns. */
-async function taxesOf(sql: Sql, { lines, refund_amount, subject_id: id }: UnsignedReceipt) {
+async function taxesOf(sql: Sql, due: UnsignedReceipt): Promise<readonly RateTax[]> {
+  const { lines, taxes, refund_amount, subject_id: id } = due;
   if (lines === null) return [];
-  if (refund_amount === null) return taxTable(lines);
+  if (refund_amount === null) return taxes ?? taxTable(lines);
   return (await selectRefundTaxes(sql, [id])).get(id) ?? [];
 }
 

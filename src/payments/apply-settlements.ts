@@ -1,4 +1,5 @@
 import { type MerchantRow, selectMerchants } from '#accounts/merchant-queries.ts';
+import { readShopRates } from '#accounts/shop-rates.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { addMs, addSeconds } from '#core/clock.ts';
@@ -38,6 +39,7 @@ import type { ReceiptPages } from '#payments/receipt-url.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Change, saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { chargeOf } from '#payments/tip-limits.ts';
+import { taxTable } from '#prices/sale-lines.ts';
 import { alarmUnfit } from '#settlement/alarms.ts';
 import {
   applied,
@@ -129,6 +131,8 @@ interface Made {
   readonly stamp: Stamp;
   /** Returns a terminal's next receipt number. */
   readonly numberOf: (terminalId: string) => string;
+  /** USDC for one unit of the shop's currency; `null` if it has none. */
+  readonly shopRate: string | null;
 }
 
 function toNewPayment(decided: Decided, made: Made): Payment | null {
@@ -143,7 +147,7 @@ export function newPayment(
   facts: OutcomeFacts['payment'],
   made: Made & { readonly amount: Atoms },
 ): Payment {
-  const { merchant, stamp, amount, numberOf } = made;
+  const { merchant, stamp, amount, numberOf, shopRate } = made;
   const minedAt = new Date(facts.blockTime);
   const method = methodOf(after.attempt.credential.type);
   return {
@@ -169,6 +173,8 @@ export function newPayment(
     tip: after.attempt.tip,
     presentment: paidQuote(after, after.attempt.tip),
     lines: after.lines,
+    taxes: after.lines === null ? null : taxTable(after.lines),
+    shop_rate: shopRate,
     fee_acquirer: atoms(BigInt(facts.feeAcquirer)),
     fee_protocol: atoms(BigInt(facts.feeProtocol)),
     fee_cashback: atoms(BigInt(facts.cashback)),
@@ -262,10 +268,11 @@ async function prepare(
   const offline = await endOffline(tx, decided);
   // One connection runs these statements in this order, so stampOrders locks the orders before
   // receipt numbers are assigned.
-  const [stampOf, rows, numberOf] = await Promise.all([
+  const [stampOf, rows, numberOf, shopRateAt] = await Promise.all([
     stampOrders(tx, counts, now),
     selectMerchants(tx, accountIds),
     giveReceiptNumbers(tx, paid, { kind: 'payment', now }),
+    readShopRates(tx, paid),
   ]);
   const merchants = new Map(rows.map((row) => [tenantKey(tenantOf(row)), row]));
   const payments: Payment[] = [];
@@ -275,7 +282,8 @@ async function prepare(
     const tenant = tenantOf(one.after);
     const stamp = stampOf(tenant);
     const merchant = present(merchants.get(tenantKey(tenant)), 'merchant');
-    const payment = toNewPayment(one, { merchant, stamp, numberOf });
+    const shopRate = shopRateAt(one.after);
+    const payment = toNewPayment(one, { merchant, stamp, numberOf, shopRate });
     drafts.push(...stepDrafts(one.change, stamp));
     if (payment === null) continue;
     payments.push(payment);

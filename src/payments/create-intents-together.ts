@@ -1,3 +1,4 @@
+import { selectSoldItems } from '#accounts/catalogue-queries.ts';
 import {
   CODE_INVALID,
   hashManagerCode,
@@ -45,7 +46,7 @@ import {
 } from '#payments/price-new-intent.ts';
 import { renderIntent } from '#payments/render.ts';
 import { requireFresh, withNumbers } from '#payments/reserve-settlement-numbers.ts';
-import { needTaxSettings } from '#prices/check-asked-lines.ts';
+import { itemsIn, needTaxSettings } from '#prices/check-asked-lines.ts';
 import { type RateRow, selectRates } from '#prices/rate-queries.ts';
 import { hasDiscount } from '#prices/sale-lines.ts';
 import { checkLedger } from '#settlement/ledger-gate.ts';
@@ -188,21 +189,25 @@ function decide(
 
 const NO_RATES: ReadonlyMap<string, RateRow> = new Map();
 const NO_TAXES: PriceContext['taxesAt'] = () => undefined;
+const NO_ITEMS: PriceContext['itemsOf'] = () => () => undefined;
 
 async function readPrices(tx: Tx, requests: readonly CreateRequest[]) {
   const currencies: string[] = [];
   const terminals: AskedTerminal[] = [];
+  const items: string[] = [];
   for (const { input, merchant } of requests) {
     const { amount, lines, terminalId } = input;
     const { accountId } = merchant.tenant;
     if (typeof amount !== 'number') currencies.push(amount.currency);
     if (lines !== null && needTaxSettings(lines)) terminals.push({ accountId, terminalId });
+    items.push(...itemsIn(lines));
   }
-  const [rates, taxesAt] = await Promise.all([
+  const [rates, taxesAt, itemsOf] = await Promise.all([
     currencies.length === 0 ? NO_RATES : selectRates(tx, currencies),
     terminals.length === 0 ? NO_TAXES : selectTaxSettings(tx, terminals),
+    items.length === 0 ? NO_ITEMS : selectSoldItems(tx, items),
   ]);
-  const context = { rates, taxesAt };
+  const context = { rates, taxesAt, itemsOf };
   return {
     prices: requests.map((request) => priceOf(request, context)),
     worths: requests.map((request) => worthOf(request, context)),

@@ -39,6 +39,8 @@ const sells = (
   discount = 0,
 ): Partial<NewIntent> => ({ amount, lines: { lineItems, discount } });
 
+/** The fields of a line that was sold without an item, and without a discount by rate. */
+const PLAIN = { discount_rate: null, discount_name: null, item: null, category: null };
 const COFFEE = { name: 'Coffee', quantity: 2, unit_amount: 350, tax_rate: 'Drinks' };
 const HAM = { name: 'Ham', quantity: '0.350', unit_amount: 1_290, tax_rate: 700, discount: 2 };
 /** Coffee: 700 minus 30. Ham: 450 minus 20, plus tax of 30. */
@@ -51,8 +53,8 @@ test("lines are stored as they were sent, with the account's settings at that ti
   const { status, body } = await create(request);
   assert.equal(status, 201);
   const shown = [
-    { ...COFFEE, tax_rate: 1_900, tax_inclusive: true, discount: 0 },
-    { ...HAM, tax_inclusive: false },
+    { ...COFFEE, tax_rate: 1_900, tax_inclusive: true, discount: 0, ...PLAIN },
+    { ...HAM, tax_inclusive: false, ...PLAIN },
   ];
   assert.deepEqual([body.line_items, body.discount], [shown, 50]);
   assert.deepEqual(await lastSnapshot(store, 'payment_intent.created'), body);
@@ -80,7 +82,7 @@ test('a sale in USDC has lines in atoms; one without lines has none', async () =
   const sale = { name: 'API call', quantity: 3, unit_amount: 333_333, tax_rate: 0 };
   const { status, body } = await create(newCreate(store, sells(999_999, [sale])));
   assert.equal(status, 201);
-  assert.deepEqual(body.line_items, [{ ...sale, tax_inclusive: false, discount: 0 }]);
+  assert.deepEqual(body.line_items, [{ ...sale, ...PLAIN, tax_inclusive: false, discount: 0 }]);
   const none = await create(newCreate(store));
   assert.deepEqual([none.body.line_items, none.body.discount], [null, 0]);
 });
@@ -100,8 +102,8 @@ test("each sale of a batch uses its own account's settings", async () => {
   assert.deepEqual(
     seen.map(({ status, body }) => [status, body.line_items]),
     [
-      [201, [{ ...line, tax_rate: 1_000, tax_inclusive: true, discount: 0 }]],
-      [201, [{ ...line, tax_rate: 2_000, tax_inclusive: false, discount: 0 }]],
+      [201, [{ ...line, ...PLAIN, tax_rate: 1_000, tax_inclusive: true, discount: 0 }]],
+      [201, [{ ...line, ...PLAIN, tax_rate: 2_000, tax_inclusive: false, discount: 0 }]],
       [400, undefined],
     ],
   );

@@ -2,7 +2,7 @@ import { assertNever } from '#core/assert.ts';
 import { type Atoms, add, subtract } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { PaidQuote } from '#prices/quote-price.ts';
-import type { SaleLines } from '#prices/sale-lines.ts';
+import { type RateTax, type SaleLines, taxTable } from '#prices/sale-lines.ts';
 
 export const PAYMENT_STATUSES = ['succeeded', 'partially_refunded', 'refunded'] as const;
 export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
@@ -57,6 +57,10 @@ export const payments = table('payments', {
   presentment: as<PaidQuote | null>('jsonb?'),
   /** The lines of the intent; `null` if it has none, and for a rebuilt payment. */
   lines: as<SaleLines | null>('jsonb?'),
+  /** Read it with `paymentTaxes`. */
+  taxes: as<readonly RateTax[] | null>('jsonb?'),
+  /** USDC for one unit of the shop's currency at the time of booking, as decimal text. */
+  shop_rate: 'text?',
   fee_acquirer: as<Atoms>('bigint'),
   fee_protocol: as<Atoms>('bigint'),
   fee_cashback: as<Atoms>('bigint'),
@@ -81,6 +85,17 @@ export function paymentStatus(payment: Pick<Payment, 'amount' | 'amount_refunded
   const { amount, amount_refunded: refunded } = payment;
   if (refunded === 0n) return 'succeeded';
   return refunded < amount ? 'partially_refunded' : 'refunded';
+}
+
+/**
+ * Returns a sale's tax table; `null` for a sale without lines. An earlier release may have stored
+ * the lines alone.
+ */
+export function paymentTaxes({
+  taxes,
+  lines,
+}: Pick<Payment, 'taxes' | 'lines'>): readonly RateTax[] | null {
+  return taxes ?? (lines === null ? null : taxTable(lines));
 }
 
 /** Returns the amount that the payer paid: the sale and the fees, before cashback. */

@@ -3,12 +3,18 @@ import type { AskedTerminal } from '#accounts/shop-settings.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
 import { derivedOrderId, type IdKey, numberedId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
 import { type Atoms, atoms } from '#core/money.ts';
 import type { Stamp } from '#db/commit-order.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { newIntent, type OpenIntent } from '#payments/intent-rows.ts';
 import type { Tipping } from '#payments/payment-attempt.ts';
-import { type AskedLines, readLines, type TaxSettings } from '#prices/check-asked-lines.ts';
+import {
+  type AskedLines,
+  type FindItem,
+  readLines,
+  type TaxSettings,
+} from '#prices/check-asked-lines.ts';
 import { type AskedPresentment, lastWorth, type Quote, quote } from '#prices/quote-price.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
@@ -57,6 +63,8 @@ export interface PriceContext {
   readonly rates: ReadonlyMap<string, RateRow>;
   /** Returns the tax settings at a terminal, if they were read. */
   readonly taxesAt: (of: AskedTerminal) => TaxSettings | undefined;
+  /** Returns a function that finds the catalog items of a tenant, if they were read. */
+  readonly itemsOf: (tenant: Tenant) => FindItem;
 }
 
 /** A placeholder, used if all lines state their taxes themselves. */
@@ -64,12 +72,13 @@ const NO_TAX_SETTINGS: TaxSettings = { tax_rates: [], prices_include_tax: true }
 
 export function priceOf(
   { input: { amount, lines: inputLines, terminalId }, merchant, now }: CreateRequest,
-  { rates, taxesAt }: PriceContext,
+  { rates, taxesAt, itemsOf }: PriceContext,
 ): Price | Refusal {
   const price = typeof amount === 'number' ? amount : amount.amount;
   const { accountId } = merchant.tenant;
   const settings = taxesAt({ accountId, terminalId }) ?? NO_TAX_SETTINGS;
-  const lines = inputLines === null ? null : readLines(inputLines, settings, price);
+  const context = { settings, findItem: itemsOf(merchant.tenant) };
+  const lines = inputLines === null ? null : readLines(inputLines, context, price);
   if (isRefusal(lines)) return lines;
   if (typeof amount === 'number') return { amount: atoms(amount), quote: null, lines };
   const quoted = quote(amount, rates, now);

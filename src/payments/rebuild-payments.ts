@@ -197,9 +197,13 @@ async function prepare(
     const merchant = present(merchants.get(tenantKey(one.tenant)), 'merchant');
     const numberOf = await giveReceiptNumbers(tx, [after], { kind: 'payment', now });
     const amount = atoms(one.amount);
-    const settled = newPayment(after, one.facts, { stamp, merchant, numberOf, amount });
+    const settled = newPayment(after, one.facts, {
+      ...{ stamp, merchant, numberOf, amount },
+      // The rate at the time of the sale was lost.
+      shopRate: null,
+    });
     // The chain stores only the sum of sale and tip, so the quote and the lines are left out.
-    const unknown = { presentment: null, lines: null };
+    const unknown = { presentment: null, lines: null, taxes: null };
     const payment = { ...settled, ...unknown, recovered: true, order_id: one.orderId };
     written.drafts.push(...stepDrafts(change, stamp));
     written.payments.push(payment);

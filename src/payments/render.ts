@@ -10,11 +10,12 @@ import {
   type Payment,
   type PaymentStatus,
   paymentStatus,
+  paymentTaxes,
   totalCharged,
 } from '#payments/payment.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
-import { discountOf, renderLines } from '#prices/sale-lines.ts';
+import { renderDiscount, renderLines } from '#prices/sale-lines.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -74,7 +75,7 @@ export function renderIntent(intent: PaymentIntent): JsonObject {
     currency: 'usdc',
     presentment: renderPrice(intent),
     line_items: renderLines(lines),
-    discount: discountOf(lines),
+    ...renderDiscount(lines),
     tipping: intent.tipping === null ? null : { percentages: [...intent.tipping.percentages] },
     tip: succeeded === null ? null : toJsonAtoms(succeeded.attempt.tip),
     status: intent.status,
@@ -113,8 +114,10 @@ export function renderPayment(payment: Payment, receipts: ReceiptPages): JsonObj
     amount: toJsonAtoms(payment.amount),
     currency: 'usdc',
     presentment: renderPaidPrice(payment),
+    shop_rate: payment.shop_rate,
     line_items: renderLines(lines),
-    discount: discountOf(lines),
+    ...renderDiscount(lines),
+    taxes: paymentTaxes(payment)?.map((row) => ({ ...row })) ?? null,
     tip: toJsonAtoms(payment.tip),
     amount_refunded: toJsonAtoms(payment.amount_refunded),
     status,

@@ -5,6 +5,7 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
@@ -50,6 +51,18 @@ async function readWithdrawal(id: string) {
   const row = await selectWithdrawal(store.db, store.merchant.tenant, id);
   return withdrawalObject(present(row, 'withdrawal'));
 }
+
+test("a withdrawal that is paid stores the rate of the account's currency", async () => {
+  const { accountId } = store.merchant.tenant;
+  await store.db.query("update accounts set currency = 'eur' where id = $1", [accountId]);
+  await putRates(store.db, { eur: '1.0854', usd: '1' }, { now: store.clock.now() });
+  const [id, other] = [await addWithdrawal(store, 250n), await addWithdrawal(store, 250n)];
+  assert.equal((await readWithdrawal(id)).shop_rate, null);
+  await answer(id, paid());
+  await answer(other, refused('insufficient_balance'));
+  const rates = [(await readWithdrawal(id)).shop_rate, (await readWithdrawal(other)).shop_rate];
+  assert.deepEqual(rates, ['1.0854', null]);
+});
 
 test('a withdrawal that is paid succeeds, with its event', async () => {
   const id = await addWithdrawal(store, 250n);

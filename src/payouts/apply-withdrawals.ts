@@ -1,3 +1,4 @@
+import { readShopRates } from '#accounts/shop-rates.ts';
 import { bookMovements } from '#books/book-movements.ts';
 import { only } from '#core/assert.ts';
 import { stampOrders } from '#db/commit-order.ts';
@@ -20,7 +21,11 @@ function tenantOf(row: WithdrawalRow) {
   return { accountId: row.account_id, livemode: row.livemode };
 }
 
-async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Promise<WithdrawalRow> {
+async function writeEnd(
+  tx: Tx,
+  outcome: Outcome<'withdrawal'>,
+  { now, shopRate }: { readonly now: Date; readonly shopRate: string | null },
+): Promise<WithdrawalRow> {
   const { result } = outcome;
   const rows = await updateWithdrawalEnded(tx, {
     id: outcome.subjectId,
@@ -28,6 +33,7 @@ async function writeEnd(tx: Tx, outcome: Outcome<'withdrawal'>, now: Date): Prom
     failure_code: result.succeeded ? null : result.reason,
     tx_hash: result.succeeded ? result.facts.txHash : result.txHash,
     updated: now,
+    shop_rate: result.succeeded ? shopRate : null,
   });
   return only(rows, 'pending withdrawal');
 }
@@ -64,12 +70,18 @@ async function applyBatch(tx: Tx, deps: ProcessContext) {
   if (outcomes.length === 0) return { taken: 0, deliveries: 0 };
   const ids = outcomes.map((outcome) => outcome.subjectId);
   const locked = await lockWithdrawals(tx, ids);
-  const statuses = new Map(locked.map((row) => [row.id, row.status]));
+  const rows = new Map(locked.map((row) => [row.id, row]));
+  const places = locked.map(({ account_id }) => ({ account_id, location_id: null }));
+  const shopRateAt = await readShopRates(tx, places);
   const ended: WithdrawalRow[] = [];
   for (const outcome of outcomes) {
-    const status = statuses.get(outcome.subjectId) ?? null;
-    if (status === 'pending') ended.push(await writeEnd(tx, outcome, now));
-    else await alarmUnfit(tx, outcome, { status, now, log: deps.log });
+    const row = rows.get(outcome.subjectId);
+    if (row?.status === 'pending') {
+      const shopRate = shopRateAt({ account_id: row.account_id, location_id: null });
+      ended.push(await writeEnd(tx, outcome, { now, shopRate }));
+    } else {
+      await alarmUnfit(tx, outcome, { status: row?.status ?? null, now, log: deps.log });
+    }
   }
   const paid = ended.filter((row) => row.status === 'succeeded');
   const deliveries = await bookPaid(tx, paid, now);

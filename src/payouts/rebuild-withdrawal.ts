@@ -47,7 +47,11 @@ export async function rebuildWithdrawal(
   await markRecovered(tx, { id, number });
   const happened = addSeconds(blockTime, stamp.aheadSeconds);
   await recordRebuilt(tx, idKey, { tenant, number, id, happened, now });
-  const end = { id, status: 'succeeded', failure_code: null, tx_hash: txHash } as const;
+  const end = {
+    ...({ id, status: 'succeeded', failure_code: null, tx_hash: txHash } as const),
+    // The rate at the time of the payout was lost.
+    shop_rate: null,
+  };
   const row = only(await updateWithdrawalEnded(tx, { ...end, updated: now }), 'rebuilt withdrawal');
   const booked = { tenant, type: 'payout', objectId: id, amount: -amount } as const;
   await bookMovements(tx, [{ ...booked, happened, stamp }]);

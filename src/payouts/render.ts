@@ -23,6 +23,7 @@ export function withdrawalObject(row: WithdrawalRow): { [key: string]: Json } {
     network: networkOf(row.livemode),
     amount: toJsonAtoms(row.amount),
     currency: 'usdc',
+    shop_rate: row.shop_rate,
     wallet: row.wallet,
     status: row.status,
     failure_code: row.failure_code,

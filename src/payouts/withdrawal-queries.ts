@@ -22,6 +22,8 @@ export const withdrawals = table(
     requested_by: 'text',
     /** The first day of the period of an automatic payout. */
     period: 'text?',
+    /** USDC for one unit of the shop's currency when it succeeded; `null` before. */
+    shop_rate: 'text?',
   },
   { number: 'bigint?' },
 );
@@ -105,9 +107,9 @@ export async function markRecovered(
 
 export async function updateWithdrawalEnded(
   tx: Tx,
-  end: Pick<WithdrawalRow, 'id' | 'status' | 'failure_code' | 'tx_hash' | 'updated'>,
+  end: Pick<WithdrawalRow, 'id' | 'status' | 'failure_code' | 'tx_hash' | 'updated' | 'shop_rate'>,
 ): Promise<WithdrawalRow[]> {
-  const { id, status, failure_code, tx_hash, updated } = end;
-  const set = { status, failure_code, tx_hash, updated };
+  const { id, status, failure_code, tx_hash, updated, shop_rate } = end;
+  const set = { status, failure_code, tx_hash, updated, shop_rate };
   return withdrawals.update(tx, set, { where: "id = $1 and status = 'pending'", values: [id] });
 }

@@ -130,3 +130,16 @@ export async function selectReaderId(
   );
   return rows[0]?.user_id ?? null;
 }
+
+/** Returns the IDs among these that are members of the account. */
+export async function selectMembersAmong(
+  sql: Sql,
+  accountId: string,
+  userIds: readonly string[],
+): Promise<string[]> {
+  const rows = await sql.query<{ user_id: string }>(
+    'select user_id from memberships where account_id = $1 and user_id = any($2)',
+    [accountId, userIds],
+  );
+  return rows.map((row) => row.user_id);
+}

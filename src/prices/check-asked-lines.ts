@@ -1,24 +1,36 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import {
+  discountable,
   fullPrice,
   type LineItem,
-  linePrice,
+  percentOf,
   type SaleLines,
   salePrice,
 } from '#prices/sale-lines.ts';
 
+/** A discount, as requested: a sum in the units of the lines, or basis points. */
+export type AskedDiscount = number | { readonly rate: number };
+
+/** A line of a sale, as requested. */
 export interface AskedLine extends Pick<LineItem, 'name' | 'quantity' | 'unit_amount'> {
   /** Basis points, or the name of a rate of the terminal's location or account. */
   readonly tax_rate: number | string;
   /** Default: the account's setting. */
   readonly tax_inclusive?: boolean;
-  readonly discount?: number;
+  readonly discount?: AskedDiscount;
+  readonly discount_name?: string | null;
+  /** The id of a catalog item. */
+  readonly item?: string | null;
 }
 
 export interface AskedLines {
   readonly lineItems: readonly AskedLine[];
-  readonly discount: number;
+  readonly discount: AskedDiscount;
+  readonly discountName?: string | null;
 }
+
+/** Returns a catalog item that the account has or had in this mode. */
+export type FindItem = (id: string) => { readonly category: string | null } | undefined;
 
 type NamedRates = readonly { readonly name: string; readonly rate: number }[];
 
@@ -32,6 +44,11 @@ export function needTaxSettings({ lineItems }: AskedLines): boolean {
   return lineItems.some(({ tax_rate: rate, tax_inclusive: isWithin }) => {
     return typeof rate === 'string' || isWithin === undefined;
   });
+}
+
+/** Returns the catalog items that these lines name. */
+export function itemsIn(lines: AskedLines | null): string[] {
+  return lines === null ? [] : lines.lineItems.flatMap(({ item }) => item ?? []);
 }
 
 /** Returns a rate's basis points; `null` if the account has no rate with that name. */
@@ -67,22 +84,59 @@ export function unknownTaxRate(param: string, rate: number | string): Refusal {
   );
 }
 
+/** Returns a discount's sum, and its rate if it has one. `price` is what it is taken from. */
+function discountFrom(input: AskedDiscount, price: bigint) {
+  if (typeof input === 'number') return { sum: BigInt(input), rate: undefined };
+  return { sum: percentOf(price, input.rate), rate: input.rate };
+}
+
+/** The optional fields of a line or sale, without those that are not set. */
+function setOnly<T extends object>(fields: T): { [Name in keyof T]?: NonNullable<T[Name]> } {
+  const set = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null);
+  return Object.fromEntries(set) as { [Name in keyof T]?: NonNullable<T[Name]> };
+}
+
 function readLine(
-  { name, quantity, unit_amount, tax_rate, tax_inclusive, discount = 0 }: AskedLine,
-  settings: TaxSettings,
+  line: AskedLine,
+  { settings, findItem }: LineContext,
   param: string,
 ): LineItem | Refusal {
+  const { name, quantity, unit_amount, tax_rate, tax_inclusive, discount: input = 0 } = line;
   const points = basisPointsOf(tax_rate, settings);
   if (points === null) return unknownTaxRate(`${param}.tax_rate`, tax_rate);
   const full = fullPrice({ quantity, unit_amount });
-  if (BigInt(discount) > full) {
+  const discount = discountFrom(input, full);
+  if (full < 0n && input !== 0) {
+    return invalid(`${param}.discount`, 'a line below 0 cannot have a discount.');
+  }
+  if (full >= 0n && discount.sum > full) {
     return invalid(
       `${param}.discount`,
-      `the discount, ${discount}, is more than the line, which is ${full}.`,
+      `the discount, ${discount.sum}, is more than the line, which is ${full}.`,
     );
   }
+  const item = line.item == null ? null : findItem(line.item);
+  if (item === undefined) {
+    const message = `the account has no catalog item ${JSON.stringify(line.item)} in this mode.`;
+    return invalid(`${param}.item`, message);
+  }
   const isWithin = tax_inclusive ?? settings.prices_include_tax;
-  return { name, quantity, unit_amount, tax_rate: points, tax_inclusive: isWithin, discount };
+  return {
+    ...{ name, quantity, unit_amount, tax_rate: points, tax_inclusive: isWithin },
+    discount: Number(discount.sum),
+    ...setOnly({
+      discount_rate: discount.rate,
+      discount_name: line.discount_name,
+      item: line.item,
+      category: item?.category,
+    }),
+  };
+}
+
+/** The facts on which lines depend, besides the request. */
+export interface LineContext {
+  readonly settings: TaxSettings;
+  readonly findItem: FindItem;
 }
 
 /**
@@ -91,24 +145,25 @@ function readLine(
  */
 export function readLines(
   input: AskedLines,
-  settings: TaxSettings,
+  context: LineContext,
   price: number,
 ): SaleLines | Refusal {
   const lineItems: LineItem[] = [];
   for (const [index, one] of input.lineItems.entries()) {
-    const line = readLine(one, settings, `line_items.${index}`);
+    const line = readLine(one, context, `line_items.${index}`);
     if ('refused' in line) return line;
     lineItems.push(line);
   }
-  const { discount } = input;
-  const whole = lineItems.reduce((sum, line) => sum + linePrice(line), 0n);
-  if (BigInt(discount) > whole) {
+  const whole = discountable(lineItems);
+  const { sum: discount, rate } = discountFrom(input.discount, whole);
+  if (discount > whole) {
     return invalid(
       'discount',
-      `the discount of ${discount} exceeds the sum of the lines, ${whole}.`,
+      `the discount of ${discount} exceeds the sum of the lines above 0, ${whole}.`,
     );
   }
-  const lines = { lineItems, discount };
+  const named = setOnly({ discountRate: rate, discountName: input.discountName });
+  const lines = { lineItems, discount: Number(discount), ...named };
   const sum = salePrice(lines);
   if (sum === BigInt(price)) return lines;
   return invalid(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { refundTaxes } from '#prices/refund-taxes.ts';
+import { leftAfter, taxesOfSum } from '#prices/refund-taxes.ts';
 import {
   type LineItem,
   linePrice,
@@ -20,8 +20,8 @@ const line = (unit_amount: number, tax_rate: number): LineItem => {
  */
 function tablesOf(sale: SaleLines, whole: bigint, parts: readonly bigint[]) {
   return parts.map((part, index) => {
-    const isLast = index === parts.length - 1;
-    return refundTaxes(sale, { whole, before: parts.slice(0, index), part, isLast });
+    const before = parts.slice(0, index).map((amount) => ({ amount, taxes: null }));
+    return taxesOfSum(leftAfter(taxTable(sale), whole, before), part);
   });
 }
 

@@ -5,6 +5,7 @@ import {
   fullPrice,
   type LineItem,
   linePrice,
+  lineValues,
   salePrice,
   taxTable,
   withDiscountInLines,
@@ -154,4 +155,31 @@ test('a discount on the sale, moved into its lines, changes neither prices nor t
       if (sale.discount === 0) assert.deepEqual(moved.lineItems, sale.lineItems);
     }),
   );
+});
+
+test('a line below 0 is taxed as if it were sold, rounded half away from zero', () => {
+  const taxed = (unit_amount: number, tax_rate: number) =>
+    taxTable({ lineItems: [line({ unit_amount, tax_rate })], discount: 0 });
+  assert.deepEqual(taxed(-25, 1_900), [{ rate: 1_900, net: -21, tax: -4, gross: -25 }]);
+  assert.deepEqual(taxed(-100, 1_000), [{ rate: 1_000, net: -91, tax: -9, gross: -100 }]);
+  assert.equal(fullPrice({ quantity: '0.5', unit_amount: -25 }), -13n);
+});
+
+test('a discount is taken from the lines above 0 alone', () => {
+  const lineItems = [line({ unit_amount: 1_910 }), line({ unit_amount: -250 })];
+  const sale = { lineItems, discount: 166 };
+  assert.deepEqual(lineValues(sale), [1_744n, -250n]);
+  const within = withDiscountInLines(sale).map(linePrice);
+  assert.deepEqual(within, [1_744n, -250n]);
+  assert.equal(salePrice(sale), 1_494n);
+});
+
+test('the value of a line has its share of the tax on top, and the last line what is left', () => {
+  const top = (unit_amount: number) => line({ unit_amount, tax_rate: 700, tax_inclusive: false });
+  const sale = {
+    lineItems: [top(333), line({ unit_amount: 50 }), top(333), top(334)],
+    discount: 0,
+  };
+  // 7 % of 1,000 is 70: 23.31 through the first line, 46.62 through the second.
+  assert.deepEqual(lineValues(sale), [333n + 23n, 50n, 333n + 23n, 334n + 24n]);
 });

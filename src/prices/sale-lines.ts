@@ -1,14 +1,13 @@
-import type { Json } from '#core/canonical-json.ts';
-
 /**
  * The arithmetic of a sale's lines, in whole minor units of its currency (atoms for a sale in
  * USDC). Nothing is rounded twice, and no part is lost:
  *
- * - A line is quantity × unit price, rounded half up, minus its discount.
- * - The sale's discount is distributed over the lines in proportion, rounded down; the last line
- *   takes the rest.
+ * - A line is quantity × unit price, rounded half away from zero, minus its discount. It is below 0
+ *   for a deposit that is given back, or a voucher.
+ * - The sale's discount is distributed over the lines above 0 in proportion, rounded down; the last
+ *   of them takes the rest.
  * - The lines of one rate and kind (tax included or added) are summed, and the sum is taxed,
- *   rounded half up.
+ *   rounded half away from zero.
  */
 
 /** A line of a sale, as stored and as the API returns it. */
@@ -16,19 +15,29 @@ export interface LineItem {
   readonly name: string;
   /** Above 0: an integer, or a decimal string with up to three decimals such as `"0.350"`. */
   readonly quantity: number | string;
+  /** Of either sign. */
   readonly unit_amount: number;
   /** Basis points. */
   readonly tax_rate: number;
   /** True if `unit_amount` includes the tax. */
   readonly tax_inclusive: boolean;
-  /** Subtracted from this line. At most the line's price. */
+  /** Subtracted from this line. At most the line's price, and 0 for a line below 0. */
   readonly discount: number;
+  /** The basis points from which the discount was computed; not stored if it was a sum. */
+  readonly discount_rate?: number | null;
+  readonly discount_name?: string | null;
+  /** The catalog item, with its category at the time of the sale. */
+  readonly item?: string | null;
+  readonly category?: string | null;
 }
 
 /** A sale's lines, and the discount on all of them together. */
 export interface SaleLines {
   readonly lineItems: readonly LineItem[];
   readonly discount: number;
+  /** As in `LineItem`. */
+  readonly discountRate?: number;
+  readonly discountName?: string;
 }
 
 /** A row of a receipt's tax table: all lines with one rate. `net` + `tax` = `gross`. */
@@ -43,14 +52,16 @@ export interface RateTax {
 /** Number of decimals of a quantity, which is computed in thousandths. */
 const QUANTITY_DECIMALS = 3;
 const ONE_PIECE = 10n ** BigInt(QUANTITY_DECIMALS);
-const ALL_POINTS = 10_000n;
+/** 100 % in basis points. */
+export const RATE_WHOLE = 10_000n;
 
-/** Divides whole numbers and rounds half up. `value` must not be negative. */
-function divide(value: bigint, by: bigint): bigint {
-  return (2n * value + by) / (2n * by);
+/** Divides by a number above 0, and rounds half away from zero. */
+export function divide(value: bigint, by: bigint): bigint {
+  return value < 0n ? -divide(-value, by) : (2n * value + by) / (2n * by);
 }
 
-function thousandths(quantity: LineItem['quantity']): bigint {
+/** Returns a quantity in thousandths. */
+export function thousandths(quantity: LineItem['quantity']): bigint {
   const [whole = '', fraction = ''] = String(quantity).split('.');
   return BigInt(whole + fraction.padEnd(QUANTITY_DECIMALS, '0'));
 }
@@ -65,23 +76,38 @@ export function linePrice(line: LineItem): bigint {
   return fullPrice(line) - BigInt(line.discount);
 }
 
+/** Returns a percentage of a price, rounded half up. */
+export function percentOf(price: bigint, rate: number): bigint {
+  return divide(price * BigInt(rate), RATE_WHOLE);
+}
+
 function sum(values: readonly bigint[]): bigint {
   return values.reduce((total, value) => total + value, 0n);
 }
 
+const isAboveZero = (price: bigint) => price > 0n;
+
+/** Returns the sum of the lines above 0, from which a discount on the sale is taken. */
+export function discountable(lineItems: readonly LineItem[]): bigint {
+  return sum(lineItems.map(linePrice).filter(isAboveZero));
+}
+
 /**
  * Returns the lines minus their shares of the sale's discount. The rest from rounding, less than
- * one minor unit per line, is taken from the last line and, if that is too small, from the lines
- * before it, so that no line is negative.
+ * one minor unit per line, is taken from the last line above 0 and, if that is too small, from the
+ * lines before it, so that no discount makes a line negative.
  */
 function discounted({ lineItems, discount }: SaleLines): bigint[] {
   const prices = lineItems.map(linePrice);
-  const whole = sum(prices);
+  const whole = discountable(lineItems);
   if (discount === 0 || whole === 0n) return prices;
-  const left = prices.map((price) => price - (price * BigInt(discount)) / whole);
-  let rest = BigInt(discount) - (whole - sum(left));
+  const left = prices.map((price) => {
+    return isAboveZero(price) ? price - (price * BigInt(discount)) / whole : price;
+  });
+  let rest = BigInt(discount) - (sum(prices) - sum(left));
   const fromTheLast = left.toReversed().map((price) => {
-    const taken = rest < price ? rest : price;
+    const most = isAboveZero(price) ? price : 0n;
+    const taken = rest < most ? rest : most;
     rest -= taken;
     return price - taken;
   });
@@ -93,25 +119,64 @@ interface Taxed {
   tax: bigint;
 }
 
+/** The sum of the lines of one rate and kind. */
+interface TaxedSum {
+  readonly rate: number;
+  readonly isWithin: boolean;
+  readonly value: bigint;
+  readonly taxed: Taxed;
+}
+
+function sumKey({ tax_rate, tax_inclusive }: LineItem): string {
+  return `${tax_rate} ${tax_inclusive}`;
+}
+
 /** Returns one sum per rate and kind, each taxed once. */
-function taxedSums(sale: SaleLines): { readonly rate: number; readonly taxed: Taxed }[] {
+function taxedSums(sale: SaleLines): Map<string, TaxedSum> {
   const left = discounted(sale);
-  const sums = new Map<string, { rate: number; isWithin: boolean; value: bigint }>();
-  sale.lineItems.forEach(({ tax_rate: rate, tax_inclusive: isWithin }, index) => {
-    const key = `${rate} ${isWithin}`;
-    const { value } = sums.get(key) ?? { value: 0n };
-    sums.set(key, { rate, isWithin, value: value + (left[index] ?? 0n) });
-  });
-  return [...sums.values()].map(({ rate, isWithin, value }) => {
+  const sums = new Map<string, TaxedSum>();
+  sale.lineItems.forEach((line, index) => {
+    const before = sums.get(sumKey(line))?.value ?? 0n;
+    const { tax_rate: rate, tax_inclusive: isWithin } = line;
+    const value = before + (left[index] ?? 0n);
     const points = BigInt(rate);
-    const tax = divide(value * points, isWithin ? ALL_POINTS + points : ALL_POINTS);
-    return { rate, taxed: { net: isWithin ? value - tax : value, tax } };
+    const tax = divide(value * points, isWithin ? RATE_WHOLE + points : RATE_WHOLE);
+    const taxed = { net: isWithin ? value - tax : value, tax };
+    sums.set(sumKey(line), { rate, isWithin, value, taxed });
+  });
+  return sums;
+}
+
+/** Divides by a number other than 0, and rounds down. */
+export function floorOf(value: bigint, by: bigint): bigint {
+  const whole = value / by;
+  return whole * by !== value && value < 0n !== by < 0n ? whole - 1n : whole;
+}
+
+/**
+ * Returns what each line brought: its price after both discounts, plus its share of the tax that is
+ * added to its rate. The values add up to the sale's price.
+ */
+export function lineValues(sale: SaleLines): bigint[] {
+  const sums = taxedSums(sale);
+  const given = new Map<string, { readonly value: bigint; readonly tax: bigint }>();
+  return discounted(sale).map((own, index) => {
+    const line = sale.lineItems[index];
+    const all = line === undefined ? undefined : sums.get(sumKey(line));
+    if (line === undefined || all === undefined || all.isWithin) return own;
+    const before = given.get(sumKey(line)) ?? { value: 0n, tax: 0n };
+    const value = before.value + own;
+    const isLast = !sale.lineItems.slice(index + 1).some((one) => sumKey(one) === sumKey(line));
+    const upTo =
+      isLast || all.value === 0n ? all.taxed.tax : floorOf(all.taxed.tax * value, all.value);
+    given.set(sumKey(line), { value, tax: upTo });
+    return own + upTo - before.tax;
   });
 }
 
 /** Returns a sale's price: its lines minus all discounts, plus the tax on tax-exclusive lines. */
 export function salePrice(sale: SaleLines): bigint {
-  return sum(taxedSums(sale).map(({ taxed: { net, tax } }) => net + tax));
+  return sum([...taxedSums(sale).values()].map(({ taxed: { net, tax } }) => net + tax));
 }
 
 /**
@@ -131,7 +196,7 @@ export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
  */
 export function taxTable(sale: SaleLines): RateTax[] {
   const rows = new Map<number, Taxed>();
-  for (const { rate, taxed } of taxedSums(sale)) {
+  for (const { rate, taxed } of taxedSums(sale).values()) {
     const { net, tax } = rows.get(rate) ?? { net: 0n, tax: 0n };
     rows.set(rate, { net: net + taxed.net, tax: tax + taxed.tax });
   }
@@ -142,8 +207,25 @@ export function taxTable(sale: SaleLines): RateTax[] {
     });
 }
 
-export function renderLines(lines: SaleLines | null): { [key: string]: Json }[] | null {
-  return lines === null ? null : lines.lineItems.map((line) => ({ ...line }));
+/** Renders `line_items` of an intent or a payment. */
+export function renderLines(lines: SaleLines | null) {
+  if (lines === null) return null;
+  return lines.lineItems.map(({ discount_rate, discount_name, item, category, ...line }) => ({
+    ...line,
+    discount_rate: discount_rate ?? null,
+    discount_name: discount_name ?? null,
+    item: item ?? null,
+    category: category ?? null,
+  }));
+}
+
+/** Renders the discount on the whole sale, as intents and payments contain it. */
+export function renderDiscount(lines: SaleLines | null) {
+  return {
+    discount: discountOf(lines),
+    discount_rate: lines?.discountRate ?? null,
+    discount_name: lines?.discountName ?? null,
+  };
 }
 
 export function discountOf(lines: SaleLines | null): number {

@@ -1,3 +1,4 @@
+import { readShopRates } from '#accounts/shop-rates.ts';
 import { bookMovements } from '#books/book-movements.ts';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -44,12 +45,15 @@ function failureOf(reason: FailureReason): RefundFailure {
 }
 
 /** Returns the refund after this result; `null` if it is no longer pending. */
-function endOf(refund: Refund, outcome: Outcome<'refund'>, now: Date): Ended | null {
+function endOf(
+  refund: Refund,
+  outcome: Outcome<'refund'>,
+  { updated, shop_rate }: Pick<Refund, 'updated' | 'shop_rate'>,
+): Ended | null {
   if (refund.status !== 'pending') return null;
   const { result } = outcome;
-  const updated = now;
   if (result.succeeded) {
-    return { ...refund, updated, status: 'succeeded', tx_hash: result.facts.txHash };
+    return { ...refund, updated, shop_rate, status: 'succeeded', tx_hash: result.facts.txHash };
   }
   const { txHash: tx_hash, reason } = result;
   return { ...refund, updated, status: 'failed', failure_code: failureOf(reason), tx_hash };
@@ -74,7 +78,12 @@ function draftsOf(
     const updated: EventDraft = { ...about, type, previousAttributes: previous };
     return [updated, { ...about, type: 'refund.failed' }];
   }
-  const previousAttributes = { ...previous, receipt_url: null, receipt_number: null };
+  const previousAttributes = {
+    ...previous,
+    receipt_url: null,
+    receipt_number: null,
+    ...(refund.shop_rate === null ? {} : { shop_rate: null }),
+  };
   const object = renderPayment(payment, receipts);
   return [
     { ...about, type, previousAttributes },
@@ -185,10 +194,14 @@ async function applyBatch(
     outcomes.map((outcome) => outcome.subjectId),
   );
   const byId = new Map(refunds.map((refund) => [refund.id, refund]));
+  const shopRateAt = await readShopRates(tx, refunds);
   const ended: Ended[] = [];
   for (const outcome of outcomes) {
     const refund = byId.get(outcome.subjectId);
-    const end = refund === undefined ? null : endOf(refund, outcome, now);
+    const end =
+      refund === undefined
+        ? null
+        : endOf(refund, outcome, { updated: now, shop_rate: shopRateAt(refund) });
     const status = refund?.status ?? null;
     if (end === null) await alarmUnfit(tx, outcome, { status, now, log: ctx.log });
     else ended.push(end);

@@ -251,9 +251,6 @@ async function checkManager(
   return refuse('manager_required', CODE_INVALID, 'manager_code');
 }
 
-/** Used for a sale in USDC, which has no earlier refunds in another currency. */
-const NONE = { parts: 0n, partsGave: 0n };
-
 /**
  * Locks the payment, decides about the refund, reserves its amount and creates its settlement job
  * in one transaction, which commits before any call to the chain.
@@ -277,8 +274,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   // Check this first: a rebuilt refund has already reduced the refundable amount, and its terminal
   // is unknown.
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
-  const earlier = payment.presentment === null ? NONE : await selectEarlier(tx, payment.id);
-  const share = decideShare(payment, input.amount, earlier);
+  const share = decideShare(payment, input.amount, await selectEarlier(tx, payment));
   if (isRefusal(share)) return share;
   const { amount } = share;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });

@@ -56,7 +56,7 @@ export async function rebuildRefund(
   const payment = present(await lockPayment(tx, tenant, paymentId), 'payment of a lost refund');
   const amount = atoms(lost.amount);
   if (amount > refundable(payment)) return null;
-  const share = decideShare(payment, Number(amount), await selectEarlier(tx, paymentId));
+  const share = decideShare(payment, Number(amount), await selectEarlier(tx, payment));
   assert(!isRefusal(share), 'a lost refund was refused, although its amount is left');
   await reserve(tx, paymentId, amount);
   const refundedBefore = await book(tx, paymentId, amount);

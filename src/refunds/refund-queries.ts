@@ -3,6 +3,8 @@ import type { Tenant } from '#core/mode.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
+import type { Row } from '#db/table.ts';
+import type { Payment } from '#payments/payment.ts';
 import { REFUND_FAILURES, type Refund, type RefundRow, refunds } from '#refunds/refund.ts';
 import type { Earlier } from '#refunds/refund-share.ts';
 
@@ -67,18 +69,30 @@ export async function selectRefundPage(
   return (await selectLocatedPage<RefundRow>(sql, list, filter.tenant, page)).map(toRefund);
 }
 
+const EARLIER = refunds.pick(['amount', 'presentment', 'presentment_part', 'line_items', 'taxes']);
+
+/** Used for a payment whose refunds are not needed to decide the next one. */
+const NONE: Earlier = { parts: 0n, partsGave: 0n, refunds: [] };
+
 /**
- * Returns the earlier refunds of a locked payment: the sum requested in the shop's currency, and
- * the atoms it returned.
+ * Returns the earlier refunds of a locked payment, in the order in which they were booked. Refunds
+ * of a sale in USDC without lines depend only on the sum that is left, so they are not read.
  */
-export async function selectEarlier(tx: Tx, paymentId: string): Promise<Earlier> {
-  const rows = await tx.query<Earlier>(
-    `select coalesce(sum(presentment_part), 0)::bigint as parts,
-       coalesce(sum(amount) filter (where presentment_part is not null), 0)::bigint as "partsGave"
-     from refunds where payment_id = $1 and status <> 'failed'`,
-    [paymentId],
+export async function selectEarlier(tx: Tx, payment: Payment): Promise<Earlier> {
+  if (payment.presentment === null && payment.lines === null) return NONE;
+  const rows = await tx.query<Row<typeof EARLIER>>(
+    `select ${EARLIER} from refunds where payment_id = $1 and status <> 'failed'
+     order by refunded_before nulls last, created, position`,
+    [payment.id],
   );
-  return only(rows, 'sums of refunds');
+  const parts = rows.filter((row) => row.presentment_part !== null);
+  return {
+    parts: parts.reduce((sum, row) => sum + (row.presentment_part ?? 0n), 0n),
+    partsGave: parts.reduce((sum, row) => sum + row.amount, 0n),
+    refunds: rows.map(({ amount, presentment, line_items: lineItems, taxes }) => {
+      return { amount: BigInt(presentment?.amount ?? amount), lineItems, taxes };
+    }),
+  };
 }
 
 /**
@@ -153,7 +167,7 @@ export async function updateEnded(
 ): Promise<void> {
   const rows = await tx.query(
     `update refunds set status = $2, tx_hash = $3, failure_code = $4, failure_message = $5,
-       updated = $6, receipt_number = $7, refunded_before = $8
+       updated = $6, receipt_number = $7, refunded_before = $8, shop_rate = $9
      where id = $1 and status = 'pending' returning id`,
     [
       refund.id,
@@ -164,6 +178,7 @@ export async function updateEnded(
       refund.updated,
       refund.receipt_number,
       refundedBefore,
+      refund.shop_rate,
     ],
   );
   assert(rows.length === 1, 'a refund ended twice');

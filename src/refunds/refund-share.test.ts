@@ -36,6 +36,7 @@ function earlierOf(refunds: readonly Refund[]): Earlier {
   return {
     parts: parts.reduce((sum, { presentment_part }) => sum + (presentment_part ?? 0n), 0n),
     partsGave: parts.reduce((sum, { amount }) => sum + amount, 0n),
+    refunds: [],
   };
 }
 
@@ -90,7 +91,8 @@ test('a sale in USDC takes no minor units', () => {
   const refused = decideShare(payment, part(1), earlierOf([]));
   assert.ok('refused' in refused && refused.param === 'presentment_amount');
   const whole = decideShare(payment, null, earlierOf([]));
-  assert.deepEqual(whole, { amount: 100n, presentment: null, presentment_part: null });
+  const none = { presentment: null, presentment_part: null, line_items: null, taxes: null };
+  assert.deepEqual(whole, { amount: 100n, ...none });
 });
 
 /** Generates random refund sizes in either unit; some refunds fail afterwards. */

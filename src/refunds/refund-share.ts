@@ -1,7 +1,15 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type Atoms, atoms } from '#core/money.ts';
-import type { Payment } from '#payments/payment.ts';
+import { type Payment, paymentTaxes } from '#payments/payment.ts';
 import type { PaidQuote, PastQuote } from '#prices/quote-price.ts';
+import {
+  type AskedPart,
+  type EarlierRefund,
+  type ReturnedPart,
+  returnLines,
+} from '#prices/refund-lines.ts';
+import { type LeftOver, leftAfter, taxesOfSum } from '#prices/refund-taxes.ts';
+import type { RateTax } from '#prices/sale-lines.ts';
 import { decideAmount, refundable } from '#refunds/refund-limits.ts';
 
 /**
@@ -12,14 +20,23 @@ import { decideAmount, refundable } from '#refunds/refund-limits.ts';
  * that it returned.
  */
 
-/** A number of atoms, or of the shop's minor units; `null` for everything that is left. */
-export type AskedAmount = number | { readonly minorUnits: number } | null;
+/**
+ * A number of atoms, or of the shop's minor units, or parts of lines; `null` for everything that is
+ * left.
+ */
+export type AskedAmount =
+  | number
+  | { readonly minorUnits: number }
+  | { readonly lineItems: readonly AskedPart[] }
+  | null;
 
 /** The payment's refunds that have not failed. */
 export interface Earlier {
   /** The sum of refunds requested in minor units, and the atoms that they returned. */
   readonly parts: bigint;
   readonly partsGave: bigint;
+  /** All of them, in the order in which they take from the sale's tax rates. */
+  readonly refunds: readonly EarlierRefund[];
 }
 
 export interface Share {
@@ -28,7 +45,14 @@ export interface Share {
   readonly presentment: PastQuote | null;
   /** The refund's minor units, if it was requested in them. */
   readonly presentment_part: bigint | null;
+  /** The lines that the refund returns; `null` if it returns a sum. */
+  readonly line_items: readonly ReturnedPart[] | null;
+  /** `null` for a sale without lines. */
+  readonly taxes: readonly RateTax[] | null;
 }
+
+/** The amount of a refund, before its lines and taxes. */
+type Amounts = Omit<Share, 'line_items' | 'taxes'>;
 
 type Priced = Payment & { readonly presentment: PaidQuote };
 
@@ -87,12 +111,11 @@ function countedAs(payment: Priced, earlier: Earlier, amount: Atoms): bigint {
   return after - before;
 }
 
-/** `earlier` is needed only for a payment with a presentment. */
-export function decideShare(
+function decideAmounts(
   payment: Payment,
-  input: AskedAmount,
+  input: number | { readonly minorUnits: number } | null,
   earlier: Earlier,
-): Share | Refusal {
+): Amounts | Refusal {
   const { presentment } = payment;
   const part = typeof input === 'object' && input !== null ? input.minorUnits : null;
   if (presentment === null && part !== null) {
@@ -113,9 +136,61 @@ export function decideShare(
   return { amount: gives, presentment: { ...quote, amount: counted }, presentment_part };
 }
 
+/** Returns what earlier refunds left of each tax rate; `null` for a sale without lines. */
+function leftOf(payment: Payment, { refunds }: Earlier): LeftOver | null {
+  const { presentment, amount } = payment;
+  const taxes = paymentTaxes(payment);
+  if (taxes === null) return null;
+  return leftAfter(taxes, presentment === null ? amount : wholeOf(presentment), refunds);
+}
+
+/** Decides a refund of parts of lines. */
+function decideLines(
+  payment: Payment,
+  asked: readonly AskedPart[],
+  earlier: Earlier,
+): Share | Refusal {
+  const left = leftOf(payment, earlier);
+  const nothing = decideAmount(payment, null);
+  if (isRefusal(nothing)) return nothing;
+  if (payment.lines === null || left === null) {
+    const message = payment.recovered
+      ? 'line_items: the lines of this sale were lost with the database. Refund a sum.'
+      : 'line_items: this sale has no lines. Refund a sum.';
+    return refuse('parameter_invalid', message, 'line_items');
+  }
+  const returned = returnLines(payment.lines, asked, { earlier: earlier.refunds, left });
+  if (isRefusal(returned)) return returned;
+  const { lineItems: line_items, taxes } = returned;
+  const sum = Number(returned.amount);
+  const input = payment.presentment === null ? sum : { minorUnits: sum };
+  const amounts = decideAmounts(payment, input, earlier);
+  if (isRefusal(amounts)) return { ...amounts, param: 'line_items' };
+  return { ...amounts, line_items, taxes };
+}
+
+/** Decides a refund. `earlier` is needed only for a payment with a presentment or lines. */
+export function decideShare(
+  payment: Payment,
+  input: AskedAmount,
+  earlier: Earlier,
+): Share | Refusal {
+  if (typeof input === 'object' && input !== null && 'lineItems' in input) {
+    return decideLines(payment, input.lineItems, earlier);
+  }
+  const amounts = decideAmounts(payment, input, earlier);
+  if (isRefusal(amounts)) return amounts;
+  const left = leftOf(payment, earlier);
+  if (left === null) return { ...amounts, line_items: null, taxes: null };
+  const isLast = payment.amount_reserved + amounts.amount === payment.amount;
+  const part = isLast ? left.all : BigInt(amounts.presentment?.amount ?? amounts.amount);
+  return { ...amounts, line_items: null, taxes: taxesOfSum(left, part) };
+}
+
 /** Estimates a refund's atoms, for limits that are checked before the decision. */
 export function estimate({ amount, presentment }: Payment, input: AskedAmount): bigint {
   if (typeof input === 'number') return BigInt(input);
-  if (input === null || presentment === null) return amount;
+  // Lines are counted as the whole, because their sum depends on earlier refunds.
+  if (input === null || presentment === null || 'lineItems' in input) return amount;
   return (amount * BigInt(input.minorUnits)) / wholeOf(presentment) + 1n;
 }

@@ -3,6 +3,8 @@ import type { Atoms } from '#core/money.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Receipted } from '#fiscal/fiscal-queries.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
+import type { ReturnedPart } from '#prices/refund-lines.ts';
+import type { RateTax } from '#prices/sale-lines.ts';
 
 export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 export type RefundStatus = (typeof REFUND_STATUSES)[number];
@@ -47,6 +49,18 @@ export const refunds = table(
     presentment: as<PastQuote | null>('jsonb?'),
     /** The amount in minor units, if the request stated it in those. */
     presentment_part: 'bigint?',
+    /** The lines that the refund returns; `null` if it returns a sum. */
+    line_items: as<readonly ReturnedPart[] | null>('jsonb?'),
+    /**
+     * The taxes of the refund; `null` for a sale without lines, and for a refund of an earlier
+     * release.
+     */
+    taxes: as<readonly RateTax[] | null>('jsonb?'),
+    /**
+     * USDC for one unit of the shop's currency when the refund succeeded; `null` before, and for a
+     * rebuilt refund.
+     */
+    shop_rate: 'text?',
     status: as<RefundStatus>('text'),
     reason: 'text?',
     failure_code: as<RefundFailure | null>('text?'),
@@ -80,6 +94,7 @@ const NO_FACTS = {
   recovered: false,
   receipt_number: null,
   reason: null,
+  shop_rate: null,
   cashier_id: null,
   metadata: {},
 } as const satisfies Partial<Refund>;

@@ -141,6 +141,15 @@ const SHOW = {
   },
 } as const;
 
+/** Returns a field without the fields of its rows that were added since. */
+function asBefore(now: Json | undefined, before: Json | undefined): Json | undefined {
+  if (!Array.isArray(now) || !Array.isArray(before)) return now;
+  return now.map((row, index) => {
+    const names = Object.keys(before[index] ?? {});
+    return Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => names.includes(name)));
+  });
+}
+
 /**
  * Inserts the row and returns the line that this release would write for it, without the fields
  * that were added since.
@@ -151,7 +160,9 @@ function lineNow(line: Line): Promise<string> {
   return tryOut(async (tx) => {
     await insertRow(tx, line);
     const now = await SHOW[line.table](tx, line, tenant);
-    const known = Object.entries(now.shown).filter(([name]) => name in line.shown);
+    const known = Object.entries(now.shown).flatMap(([name, field]) => {
+      return name in line.shown ? [[name, asBefore(field, line.shown[name])]] : [];
+    });
     return JSON.stringify({ ...line, ...now, shown: Object.fromEntries(known) });
   });
 }

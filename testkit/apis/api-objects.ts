@@ -73,6 +73,8 @@ function toSettledPayment(settled: Settled): Payment {
     tip: ZERO,
     presentment: null,
     lines: null,
+    taxes: null,
+    shop_rate: null,
     fee_acquirer: atoms(7_500),
     fee_protocol: atoms(5_000),
     fee_cashback: atoms(1_250),

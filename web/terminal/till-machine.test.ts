@@ -25,6 +25,8 @@ const INTENT: Intent = {
   presentment: null,
   line_items: null,
   discount: 0,
+  discount_rate: null,
+  discount_name: null,
   tipping: null,
   tip: null,
   status: 'requires_payment_method',

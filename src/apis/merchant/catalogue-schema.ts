@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import {
+  ITEM_CATEGORY_LENGTH,
   MAX_MINOR_UNITS,
   TaxInclusive,
   TaxRateInput,
@@ -13,15 +14,45 @@ import { idOf, nullable, objectType, text } from '#http/schema.ts';
  */
 const MAX_POSITION = 1_000_000;
 
+/** Maximum number of options of an item: they are buttons in one dialog. */
+const MAX_OPTIONS = 10;
+
 const itemFields = {
   name: text(200, 'The item’s name, as the till and receipts show it, 1 to 200 characters.', 1),
   unit_amount: Type.Integer({
-    minimum: 0,
+    minimum: -MAX_MINOR_UNITS,
     maximum: MAX_MINOR_UNITS,
     description:
-      'The unit price, in minor units of `currency`, or in USDC atoms if `currency` is `null`.',
+      'The unit price, in minor units of `currency`, or in USDC atoms if `currency` is `null`. ' +
+      'Below 0 for a deposit that is given back.',
     examples: [350],
   }),
+  category: nullable(
+    text(
+      ITEM_CATEGORY_LENGTH,
+      'The category by which the till and reports group items, 1 to 60 characters; `null` if none.',
+      1,
+    ),
+  ),
+  options: Type.Array(
+    Type.Object(
+      {
+        name: text(60, 'The name, which the till adds to the item’s, 1 to 60 characters.', 1),
+        unit_amount: Type.Integer({
+          minimum: -MAX_MINOR_UNITS,
+          maximum: MAX_MINOR_UNITS,
+          description: 'Added to the unit price of the item; it may be 0, or below.',
+          examples: [50],
+        }),
+      },
+      { additionalProperties: false, description: 'A choice.' },
+    ),
+    {
+      maxItems: MAX_OPTIONS,
+      description: 'Choices that change the item’s price and name, up to 10: “oat”, “large”.',
+      examples: [[{ name: 'oat', unit_amount: 50 }]],
+    },
+  ),
   currency: nullable(
     Type.String({
       pattern: '^[a-z]{3}$',
@@ -54,6 +85,8 @@ export const CatalogueItemSchema = Type.Object(
     tax_rate: TaxRateOut,
     tax_inclusive: TaxInclusive,
     color: itemFields.color,
+    category: itemFields.category,
+    options: itemFields.options,
     position: Position,
     version: Type.Integer({
       minimum: 1,
@@ -72,6 +105,8 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   tax_rate: 1900,
   tax_inclusive: true,
   color: '#a05a2c',
+  category: 'Coffee',
+  options: [{ name: 'oat', unit_amount: 50 }],
   position: 1,
   version: 1,
 } as const;
@@ -90,6 +125,8 @@ const optional = {
   tax_rate: Type.Optional(TaxRateInput),
   tax_inclusive: Type.Optional(TaxInclusive),
   color: Type.Optional(itemFields.color),
+  category: Type.Optional(itemFields.category),
+  options: Type.Optional(itemFields.options),
   position: Type.Optional({ ...Position, maximum: MAX_POSITION }),
 };
 

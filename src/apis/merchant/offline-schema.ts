@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { getAddress } from 'viem';
-import { lineFields } from '#apis/merchant/line-schema.ts';
-import { type Refusal, refuse } from '#core/answer.ts';
+import { askedLines, lineFields } from '#apis/merchant/line-schema.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
   Amount,
   AtomsOut,
@@ -66,7 +66,16 @@ export const OfflineRecordSchema = Type.Object(
         '5 minutes after.',
     },
     description: Type.Optional(text(500, 'Up to 500 characters.')),
-    line_items: lineFields.line_items,
+    ...lineFields,
+    cashier: Type.Optional(
+      nullable(
+        text(
+          255,
+          'The person who was signed in at the till. An id that the account does not know is ' +
+            'stored as null.',
+        ),
+      ),
+    ),
     replaces: Type.Optional(
       nullable(
         text(
@@ -110,17 +119,14 @@ function isWritable(time: Date): boolean {
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
-    const {
-      authorization: signed,
-      line_items: lineItems = null,
-      description = null,
-      replaces = null,
-    } = one;
+    const { authorization: signed, cashier = null, description = null, replaces = null } = one;
     const acceptedAt = new Date(one.accepted_at);
     if (!isWritable(acceptedAt)) {
       const param = `payments[${index}].accepted_at`;
       return refuse('parameter_invalid', `${param} must be an ISO 8601 date and time.`, param);
     }
+    const lines = askedLines(one);
+    if (isRefusal(lines)) return { ...lines, param: `payments[${index}].${lines.param}` };
     records.push({
       authorization: {
         from: getAddress(signed.from),
@@ -134,7 +140,8 @@ export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refus
       salt: one.salt.toLowerCase() as Hex,
       acceptedAt,
       description,
-      lines: lineItems === null ? null : { lineItems, discount: 0 },
+      lines,
+      cashier,
       replaces,
     });
   }

@@ -1,9 +1,10 @@
 import Type from 'typebox';
-import { Discount, LineItems } from '#apis/merchant/line-schema.ts';
+import { discountFields, LineItems, Taxes } from '#apis/merchant/line-schema.ts';
 import {
   IntentPresentment,
   PaidPresentment,
   priceFields,
+  ShopRate,
 } from '#apis/merchant/presentment-schema.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import {
@@ -80,10 +81,14 @@ const SoldAt = nullable({
   description: 'The location of the terminal when the sale was created; `null` if it had none.',
 });
 
-export const CashierAt = nullable({
-  ...idOf('usr_', 'user'),
-  description: 'The person signed in at the till (`POST /shift`); `null` if none.',
-});
+/** A person at a till is a member of the account, or only works there. */
+export const CashierAt = nullable(
+  Type.String({
+    pattern: '^(usr|stf)_[0-9A-Za-z]+$',
+    maxLength: 64,
+    description: 'The person signed in at the till (`POST /shift`); `null` if none.',
+  }),
+);
 
 export const Tipping = Type.Object(
   {
@@ -117,7 +122,7 @@ export const PaymentIntentSchema = Type.Object(
     currency: Currency,
     presentment: IntentPresentment,
     line_items: LineItems,
-    discount: Discount,
+    ...discountFields,
     tipping: nullable(Tipping),
     tip: nullable(
       Type.Integer({
@@ -177,8 +182,10 @@ export const PaymentSchema = Type.Object(
     amount: { ...Amount, description: 'Sale and tip together: USDC atoms (6 decimals).' },
     currency: Currency,
     presentment: PaidPresentment,
+    shop_rate: ShopRate,
     line_items: LineItems,
-    discount: Discount,
+    ...discountFields,
+    taxes: Taxes,
     tip: Type.Integer({
       minimum: 0,
       description: 'The part of the amount that is a tip; 0 without a tip.',

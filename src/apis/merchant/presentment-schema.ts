@@ -44,17 +44,27 @@ export const priceFields = {
   ...lineFields,
 };
 
+const RateText = Type.String({
+  pattern: '^[0-9]+(\\.[0-9]+)?$',
+  description: 'USDC for one unit of the currency, as decimal text. It never changes.',
+  examples: ['1.08542277217'],
+});
+
+/** Schema of the rate at which books count a payment, refund or withdrawal. */
+export const ShopRate = nullable({
+  ...RateText,
+  description:
+    'USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until ' +
+    'then, for a shop without a currency, and after a loss of data.',
+});
+
 const quoteFields = {
   currency: PresentmentCurrency,
   amount: Type.Integer({
     minimum: 0,
     description: 'Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.',
   }),
-  rate: Type.String({
-    pattern: '^[0-9]+(\\.[0-9]+)?$',
-    description: 'USDC for one unit of the currency, as decimal text. It never changes.',
-    examples: ['1.08542277217'],
-  }),
+  rate: RateText,
   quoted_at: {
     ...Timestamp,
     description: 'The time of the rate: the older of its two sources’ times.',

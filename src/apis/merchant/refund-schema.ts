@@ -1,7 +1,7 @@
 import Type from 'typebox';
-import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
+import { MAX_LINES, MAX_MINOR_UNITS, Quantity, Taxes } from '#apis/merchant/line-schema.ts';
 import { CashierAt, ReceiptNumber } from '#apis/merchant/payment-schema.ts';
-import { Presentment } from '#apis/merchant/presentment-schema.ts';
+import { Presentment, ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
   Amount,
@@ -19,6 +19,18 @@ import {
 import { REFUND_FAILURES, REFUND_STATUSES } from '#refunds/refund.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
 
+const ReturnedLine = Type.Object(
+  {
+    line: Type.Integer({
+      minimum: 0,
+      maximum: MAX_LINES - 1,
+      description: 'The index of the line in `line_items` of the payment, from 0 on.',
+    }),
+    quantity: { ...Quantity, description: 'How much of the line: an integer, or decimal text.' },
+  },
+  { additionalProperties: false, description: 'A part of a line.' },
+);
+
 export const RefundSchema = Type.Object(
   {
     id: idOf('re_', 'refund'),
@@ -26,6 +38,13 @@ export const RefundSchema = Type.Object(
     amount: Amount,
     currency: Currency,
     presentment: Presentment,
+    shop_rate: ShopRate,
+    line_items: nullable(
+      Type.Array(ReturnedLine, {
+        description: 'The lines that it returns; `null` for a refund of a sum.',
+      }),
+    ),
+    taxes: Taxes,
     payment: idOf('pay_', 'payment'),
     status: oneOf(REFUND_STATUSES, '`pending` resolves by itself.'),
     reason: nullable(text(500, 'Up to 500 characters.')),
@@ -66,6 +85,17 @@ export const CreateRefundBody = Type.Object({
         'atoms that were paid. Only for a payment with `presentment`.',
     }),
   ),
+  line_items: Type.Optional(
+    Type.Array(ReturnedLine, {
+      minItems: 1,
+      maxItems: MAX_LINES,
+      description:
+        'Parts of lines of the sale, instead of a sum: returns their prices after all discounts, ' +
+        'and the tax that was added to them. Lines below 0 only together with others. Only for a ' +
+        'payment with `line_items`.',
+      examples: [[{ line: 0, quantity: 1 }]],
+    }),
+  ),
   reason: Type.Optional(text(500, 'Up to 500 characters.')),
   metadata: Type.Optional(Metadata),
 });
@@ -77,9 +107,14 @@ export const CreateRefundBody = Type.Object({
 export const REFUND_LIMIT_MS = 70_000;
 
 function askedAmount(
-  body: Pick<Type.Static<typeof CreateRefundBody>, 'amount' | 'presentment_amount'>,
+  body: Pick<Type.Static<typeof CreateRefundBody>, 'amount' | 'presentment_amount' | 'line_items'>,
 ): AskedAmount | Refusal {
-  const { amount = null, presentment_amount: minorUnits } = body;
+  const { amount = null, presentment_amount: minorUnits, line_items: lineItems } = body;
+  if (lineItems !== undefined) {
+    if (amount === null && minorUnits === undefined) return { lineItems };
+    const message = 'Send line_items, or a sum, not both.';
+    return refuse('parameter_invalid', message, 'line_items');
+  }
   if (minorUnits === undefined) return amount;
   if (amount === null) return { minorUnits };
   const message = 'Send amount or presentment_amount, not both.';
@@ -105,6 +140,9 @@ export const REFUND_EXAMPLE = {
   amount: 1000000,
   currency: 'usdc',
   presentment: null,
+  shop_rate: '1.08542277217',
+  line_items: null,
+  taxes: null,
   payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',
   status: 'succeeded',
   reason: 'One cup was returned',

@@ -6,11 +6,11 @@ import { defineRoute } from '#http/route.ts';
 import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { renderPaidPrice } from '#payments/paid-quote.ts';
-import { methodOf, paidFor, totalCharged } from '#payments/payment.ts';
+import { methodOf, paidFor, paymentTaxes, totalCharged } from '#payments/payment.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { type PastQuote, renderQuote } from '#prices/quote-price.ts';
-import { discountOf, taxTable } from '#prices/sale-lines.ts';
+import { type LineItem, renderDiscount, renderLines } from '#prices/sale-lines.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
@@ -65,14 +65,15 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
 /** Lines and taxes are in minor units of its currency, otherwise in atoms. */
 function renderSale({ payment }: Receipt) {
   const { amount, tip, lines } = payment;
+  const line_items: readonly LineItem[] | null = renderLines(lines);
   return {
     sale: toJsonAtoms(amount - tip),
     tip: toJsonAtoms(tip),
     amount: toJsonAtoms(amount),
     presentment: renderPaidPrice(payment),
-    line_items: lines?.lineItems ?? null,
-    discount: discountOf(lines),
-    taxes: lines === null ? [] : taxTable(lines),
+    line_items,
+    ...renderDiscount(lines),
+    taxes: paymentTaxes(payment) ?? [],
   };
 }
 

@@ -81,33 +81,13 @@ const MerchantSchema = Type.Object(
 );
 
 const minor = (description: string) =>
-  Type.Integer({
-    minimum: 0,
-    description: `${description} Minor units, or atoms.`,
-  });
+  Type.Integer({ description: `${description} Minor units, or atoms.` });
 
 const BasisPoints = Type.Integer({
   minimum: 0,
   maximum: 10_000,
   description: 'Basis points.',
 });
-
-const LineSchema = Type.Object(
-  {
-    name: Type.String({ minLength: 1, description: 'The name of the item.' }),
-    quantity: Type.Unsafe<number | string>({
-      type: ['integer', 'string'],
-      description: 'An integer, or decimal text with up to three decimals.',
-    }),
-    unit_amount: minor('The unit price.'),
-    tax_rate: BasisPoints,
-    tax_inclusive: Type.Boolean({
-      description: 'Whether the price includes its tax.',
-    }),
-    discount: minor('The discount on this line.'),
-  },
-  { description: 'A line of the sale.' },
-);
 
 const TaxSchema = Type.Object(
   {
@@ -143,15 +123,10 @@ export const ReceiptSchema = Type.Object(
     tip: AtomsOut,
     amount: PaymentSchema.properties.amount,
     presentment: PaymentSchema.properties.presentment,
-    line_items: nullable(
-      Type.Array(LineSchema, {
-        description: 'The lines of the sale, in its order.',
-      }),
-    ),
-    discount: Type.Integer({
-      minimum: 0,
-      description: 'The discount on the whole sale, in minor units or atoms.',
-    }),
+    line_items: PaymentSchema.properties.line_items,
+    discount: PaymentSchema.properties.discount,
+    discount_rate: PaymentSchema.properties.discount_rate,
+    discount_name: PaymentSchema.properties.discount_name,
     taxes: Type.Array(TaxSchema, {
       description:
         'One row per rate, the lowest first; a rate of 0 is listed. In minor units of the ' +

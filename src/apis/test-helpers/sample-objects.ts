@@ -107,6 +107,7 @@ function withdrawal(ids: Ids, now: Date): Sample {
     network: 'testnet',
     amount: 25000000,
     currency: 'usdc',
+    shop_rate: null,
     wallet: PAYMENT_EXAMPLE.payer,
     status: 'succeeded',
     failure_code: null,

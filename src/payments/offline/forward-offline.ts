@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { selectSoldItems } from '#accounts/catalogue-queries.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
@@ -30,7 +31,14 @@ import {
 } from '#payments/offline/take-forwarded.ts';
 import { numbersOf, withNumbers } from '#payments/reserve-settlement-numbers.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
-import { type AskedLines, needTaxSettings, readLines } from '#prices/check-asked-lines.ts';
+import { selectMembersAmong } from '#people/membership-queries.ts';
+import {
+  type AskedLines,
+  type FindItem,
+  itemsIn,
+  needTaxSettings,
+  readLines,
+} from '#prices/check-asked-lines.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { NO_NUMBER } from '#settlement/chain/check/check-payment.ts';
@@ -53,6 +61,8 @@ export interface OfflineRecord {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: AskedLines | null;
+  /** The person who was signed in at the till, as sent; `null` if there was none. */
+  readonly cashier: string | null;
   /** The intent that the till canceled for this sale, as sent; `null` if there is none. */
   readonly replaces: string | null;
 }
@@ -93,13 +103,13 @@ export async function forwardOffline(
   const { tenant } = merchant;
   const forbidden = (await checkAllowed(ctx, request)) ?? checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
-  const lines = await readAllLines(ctx, request);
-  if (isRefusal(lines)) return lines;
+  const completed = await completeAll(ctx, request);
+  if (isRefusal(completed)) return completed;
   const chain = ctx.chains.find(({ config }) => config.livemode === tenant.livemode);
   if (chain === undefined) return serviceUnavailable();
   await chain.refreshToken();
   if (chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const checked = await verifyAll(chain, request, lines);
+  const checked = await verifyAll(chain, request, completed);
   const verified = checked.filter(({ problem }) => problem === null);
   const known = await selectOfflineByIdentity(
     ctx.db,
@@ -144,20 +154,44 @@ async function checkAllowed(
   return limits === null ? offlineIsOff(rule.allowed) : null;
 }
 
-/** Reads the lines of all records. Refuses if the lines of a record do not add up to its amount. */
-async function readAllLines(
+/** Returns the lines without items that the account does not know: those refuse no record. */
+function knownItems(lines: AskedLines, findItem: FindItem): AskedLines {
+  const lineItems = lines.lineItems.map((line) => {
+    const isKnown = line.item != null && findItem(line.item) !== undefined;
+    return isKnown ? line : { ...line, item: null };
+  });
+  return { ...lines, lineItems };
+}
+
+/** The fields of a record that depend on the account. */
+interface Completed {
+  readonly lines: SaleLines | null;
+  readonly cashier: string | null;
+}
+
+/**
+ * Completes the lines of all records from the account's settings, and leaves out people and items
+ * that it does not know. Refuses if the lines of a record do not add up to its amount.
+ */
+async function completeAll(
   { db }: ApiContext,
   { merchant, terminalId, records }: ForwardRequest,
-): Promise<readonly (SaleLines | null)[] | Refusal> {
+): Promise<readonly Completed[] | Refusal> {
   const at = { accountId: merchant.tenant.accountId, terminalId };
   const isNeeded = records.some(({ lines }) => lines !== null && needTaxSettings(lines));
   const taxes = isNeeded ? (await selectTaxSettings(db, [at]))(at) : undefined;
   const settings = taxes ?? { tax_rates: [], prices_include_tax: true };
-  const all: (SaleLines | null)[] = [];
-  for (const [index, { lines, amount }] of records.entries()) {
-    const read = lines === null ? null : readLines(lines, settings, Number(amount));
+  const items = records.flatMap(({ lines }) => itemsIn(lines));
+  const itemsOf = items.length === 0 ? null : await selectSoldItems(db, items);
+  const findItem = itemsOf?.(merchant.tenant) ?? (() => undefined);
+  const named = records.flatMap(({ cashier }) => cashier ?? []);
+  const people = named.length === 0 ? [] : await selectMembersAmong(db, at.accountId, named);
+  const all: Completed[] = [];
+  for (const [index, { lines, amount, cashier }] of records.entries()) {
+    const known = lines && knownItems(lines, findItem);
+    const read = known && readLines(known, { settings, findItem }, Number(amount));
     if (isRefusal(read)) return { ...read, param: `payments[${index}].${read.param}` };
-    all.push(read);
+    all.push({ lines: read, cashier: people.find((id) => id === cashier) ?? null });
   }
   return all;
 }
@@ -165,7 +199,7 @@ async function readAllLines(
 async function verifyAll(
   { config }: Chain,
   { merchant, records }: ForwardRequest,
-  lines: readonly (SaleLines | null)[],
+  completed: readonly Completed[],
 ): Promise<Checked[]> {
   const merchantNumber = present(merchant.merchantNumber, 'merchant number');
   const checked: Checked[] = [];
@@ -173,7 +207,8 @@ async function verifyAll(
     const { authorization, amount, salt } = record;
     const sale = { merchantNumber, amount, salt };
     const problem = await verifyOffline(config, sale, authorization);
-    checked.push({ ...record, sale, lines: lines[index] ?? null, problem });
+    const known = present(completed[index], 'completed record');
+    checked.push({ ...record, ...known, sale, problem });
     if (index % VERIFIED_AT_ONCE === VERIFIED_AT_ONCE - 1) await nextTurn();
   }
   return checked;

@@ -32,6 +32,10 @@ export const offlinePayments = table(
     payment_intent_id: 'text?',
     payment_id: 'text?',
     replaces: 'text?',
+    /** The person who was signed in at the till; `null` if none, or not one of the account's. */
+    cashier_id: 'text?',
+    /** The discount on the whole sale, in the units of its lines; `null` without lines. */
+    discount: 'bigint?',
   },
   { retry_at: 'timestamptz?' },
 );

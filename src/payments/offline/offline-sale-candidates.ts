@@ -18,6 +18,8 @@ export interface Arrived extends Signed {
   readonly acceptedAt: Date;
   readonly description: string | null;
   readonly lines: SaleLines | null;
+  /** The person who was signed in at the till; `null` if there was none that the account knows. */
+  readonly cashier: string | null;
   /** ID of the intent that this sale replaces; `null` if there is none. */
   readonly replaces: string | null;
   /**
@@ -152,8 +154,8 @@ function intentOf(
     order_id: orderId,
     description: sale.description,
     source: 'terminal',
+    cashier_id: sale.cashier,
     offline: { id: offlineId, acceptedAt: sale.acceptedAt.toISOString() },
-    // The cashier stays empty, because an offline record does not name them.
     expires_at: addSeconds(created, EXPIRES_IN_SECONDS - aheadSeconds),
     picked_up_at: created,
   });

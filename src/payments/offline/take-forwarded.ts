@@ -284,6 +284,8 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
     payment_intent_id: rebuilt?.payment_intent_id ?? (isTaken(decided) ? intent.id : null),
     payment_id: rebuilt?.payment_id ?? null,
     replaces: replaced?.id ?? null,
+    cashier_id: intent.cashier_id,
+    discount: intent.lines === null ? null : BigInt(intent.lines.discount),
   };
 }
 

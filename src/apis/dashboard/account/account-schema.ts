@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
@@ -437,6 +438,7 @@ export const WithdrawalSchema = Type.Object(
     ...commonFields('withdrawal'),
     amount: AtomsOut,
     currency: Currency,
+    shop_rate: ShopRate,
     wallet: Wallet,
     status: oneOf(['pending', 'succeeded', 'failed'] as const, 'pending resolves by itself.'),
     failure_code: nullable(oneOf(Object.keys(WITHDRAWAL_FAILURES), 'The list may grow.')),

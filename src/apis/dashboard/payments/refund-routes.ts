@@ -136,7 +136,8 @@ async function refundRefusal(
 /** Returns the amount for the audit log, in atoms or in minor units, as it was requested. */
 function inEntry(amount: AskedAmount) {
   if (typeof amount !== 'object' || amount === null) return { amount };
-  return { presentment_amount: amount.minorUnits };
+  if ('minorUnits' in amount) return { presentment_amount: amount.minorUnits };
+  return { line_items: amount.lineItems.map(({ line, quantity }) => ({ line, quantity })) };
 }
 
 function refundRoute(ctx: ApiContext): PersonRoute {

@@ -31,6 +31,7 @@ const PATH = `${MODE}/catalogue`;
 const ITEM_FIELDS: SettingClasses = {
   ...{ name: 'printed', unit_amount: 'printed', currency: 'printed' },
   ...{ tax_rate: 'printed', tax_inclusive: 'printed', color: 'inner', position: 'inner' },
+  ...{ category: 'inner', options: 'printed' },
 };
 
 function refOf({ caller, params, requestId, now }: PersonRequest) {
