@@ -91,6 +91,7 @@ const WITHDRAWAL_EXAMPLE = {
   network: 'testnet',
   amount: 250000000,
   currency: 'usdc',
+  shop_rate: null,
   status: 'succeeded',
   wallet: PAYMENT_EXAMPLE.payer,
   failure_code: null,

@@ -93,6 +93,7 @@ test('a sale is signed after it is paid: the signer gets its number, lines and t
     amount: 2_500_000,
     presentment: null,
     line_items: [{ ...LINE, discount_rate: null, discount_name: null, item: null, category: null }],
+    discount: 0,
     taxes: [{ rate: 1300, net: 2_212_389, tax: 287_611, gross: 2_500_000 }],
   });
 });

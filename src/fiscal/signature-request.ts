@@ -8,7 +8,14 @@ import {
   renderPaidQuote,
   renderQuote,
 } from '#prices/quote-price.ts';
-import { type RateTax, renderLines, type SaleLines, taxTable } from '#prices/sale-lines.ts';
+import { type ReturnedPart, renderReturned } from '#prices/refund-lines.ts';
+import {
+  discountOf,
+  type RateTax,
+  renderLines,
+  type SaleLines,
+  taxTable,
+} from '#prices/sale-lines.ts';
 
 /** A receipt to be signed, with its sale or refund. */
 export interface UnsignedReceipt {
@@ -26,13 +33,16 @@ export interface UnsignedReceipt {
   /** `null` for a payment. */
   readonly refund_amount: bigint | null;
   readonly refund_presentment: PastQuote | null;
+  /** The lines that a refund returns; `null` for a refund of a sum. */
+  readonly refund_lines: readonly ReturnedPart[] | null;
 }
 
 /** The columns of `t`, a row of `fiscal_receipts`, and of its sale or refund. */
 export const UNSIGNED = `t.subject_id, t.payment_id, t.account_id, t.livemode, t.receipt_number,
   a.fiscal_signer as url, p.amount, p.presentment, p.lines, p.taxes,
   p.receipt_number as payment_receipt_number,
-  r.amount as refund_amount, r.presentment as refund_presentment`;
+  r.amount as refund_amount, r.presentment as refund_presentment,
+  r.line_items as refund_lines`;
 export const OF_SALE = `join payments p on p.id = t.payment_id
   left join refunds r on r.id = t.subject_id`;
 
@@ -53,10 +63,14 @@ async function taxesOf(sql: Sql, due: UnsignedReceipt): Promise<readonly RateTax
   return (await selectRefundTaxes(sql, [id])).get(id) ?? [];
 }
 
-/** A partial refund has taxes but no lines, because it is unknown which lines it returns. */
+/** A refund of a part of the sum has no lines, because it is unknown which lines it returns. */
+function linesOf({ lines, amount, refund_amount, refund_lines }: UnsignedReceipt) {
+  if (lines !== null && refund_lines !== null) return renderReturned(lines, refund_lines);
+  return renderLines(refund_amount === null || refund_amount === amount ? lines : null);
+}
+
 export async function signRequest(sql: Sql, due: UnsignedReceipt) {
   const { presentment, lines, refund_amount: refunded, refund_presentment: past } = due;
-  const isWhole = refunded === null || refunded === due.amount;
   const quote = presentment && renderPaidQuote(presentment);
   return {
     id: requestId(due),
@@ -64,7 +78,8 @@ export async function signRequest(sql: Sql, due: UnsignedReceipt) {
     receipt_number: due.receipt_number,
     amount: toJsonAtoms(refunded ?? due.amount),
     presentment: refunded === null ? quote : past && renderQuote(past, past.expiresAt),
-    line_items: renderLines(isWhole ? lines : null),
+    line_items: linesOf(due),
+    discount: refunded === null ? discountOf(lines) : 0,
     taxes: await taxesOf(sql, due),
     ...(refunded === null
       ? {}

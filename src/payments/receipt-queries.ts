@@ -6,7 +6,8 @@ import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
 import type { AcceptedOffline } from '#payments/intent-rows.ts';
 import { type Payment, payments } from '#payments/payment.ts';
 import type { PastQuote } from '#prices/quote-price.ts';
-import type { RateTax } from '#prices/sale-lines.ts';
+import type { ReturnedPart } from '#prices/refund-lines.ts';
+import type { RateTax, SaleLines } from '#prices/sale-lines.ts';
 
 interface PlaceOnReceipt {
   readonly name: string;
@@ -41,6 +42,7 @@ export interface RefundOnReceipt {
   readonly tx_hash: string | null;
   readonly receipt_number: string | null;
   readonly presentment: PastQuote | null;
+  readonly taxes: readonly RateTax[] | null;
 }
 
 export interface Receipt {
@@ -85,7 +87,7 @@ export async function selectReceipt(
   );
   if (row === undefined) return null;
   const refunds = await sql.query<RefundOnReceipt>(
-    `select id, amount, status, created, tx_hash, receipt_number, presentment from refunds
+    `select id, amount, status, created, tx_hash, receipt_number, presentment, taxes from refunds
      where payment_id = $3 and ${ofTenant('$1', '$2')} and status <> 'failed'
      order by created, position`,
     [row.account_id, filter.livemode, row.id],
@@ -114,6 +116,9 @@ export interface RefundReceipt {
   readonly presentment: PastQuote | null;
   /** The taxes of the refund; empty for a sale without lines. */
   readonly taxes: readonly RateTax[];
+  /** The lines of the sale, and those that the refund returns; `null` if there are none. */
+  readonly lines: SaleLines | null;
+  readonly line_items: readonly ReturnedPart[] | null;
   readonly merchant: MerchantOnReceipt;
   readonly fiscal: Fiscal | null;
   readonly time_zone: string;
@@ -133,7 +138,7 @@ export async function selectRefundReceipt(
     Omit<RefundReceipt, 'merchant' | 'fiscal' | 'taxes'> & MerchantOnReceipt
   >(
     `select r.id, r.livemode, r.amount, r.receipt_number, r.tx_hash, r.updated, r.reason,
-       r.presentment, ${MERCHANT}, p.order_id, p.payer_address,
+       r.presentment, r.line_items, p.lines, ${MERCHANT}, p.order_id, p.payer_address,
        p.receipt_number as payment_receipt_number,
        p.settlement_number as payment_settlement_number, p.chain_id
      from refunds r

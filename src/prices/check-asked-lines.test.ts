@@ -27,7 +27,7 @@ function discountOf(lineItems: readonly AskedLine[], price: number, rate: number
   return sale.discount;
 }
 
-test('a discount by rate is rounded half up, of the lines above 0 after their own discounts', () => {
+test('a discount by rate is of the lines above 0 after their own discounts, half up', () => {
   assert.equal(discountOf([line(1_910)], 1_719, 1_000), 191);
   assert.equal(discountOf([line(1_910), line(550)], 2_214, 1_000), 246);
   assert.equal(discountOf([line(333, { quantity: 3 })], 899, 1_000), 100);

@@ -22,14 +22,16 @@ class Sold {
   readonly refunds: EarlierRefund[] = [];
   readonly lines: SaleLines;
   readonly whole: bigint;
+  readonly taxes: readonly RateTax[];
 
   constructor(lineItems: readonly LineItem[], { discount = 0, tip = 0 } = {}) {
     this.lines = { lineItems, discount };
     this.whole = salePrice(this.lines) + BigInt(tip);
+    this.taxes = taxTable(this.lines);
   }
 
   left() {
-    return leftAfter(taxTable(this.lines), this.whole, this.refunds);
+    return leftAfter(this.taxes, this.whole, this.refunds);
   }
 
   /** Refunds parts of lines. @returns the sum, or the refusal's code and parameter */

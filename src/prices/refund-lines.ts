@@ -34,6 +34,16 @@ export interface Returned {
   readonly amount: bigint;
 }
 
+/** Returns the lines of the sale that a refund by line gives back, as receipts show them. */
+export function renderReturned({ lineItems }: SaleLines, parts: readonly ReturnedPart[]) {
+  return parts.flatMap(({ line, quantity, amount }) => {
+    const sold = lineItems[line];
+    if (sold === undefined) return [];
+    const { name, unit_amount, tax_rate, tax_inclusive } = sold;
+    return [{ line, name, quantity, unit_amount, tax_rate, tax_inclusive, amount }];
+  });
+}
+
 const PARAM = 'line_items';
 
 function tooLarge(message: string, param = PARAM): Refusal {

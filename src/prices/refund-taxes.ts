@@ -70,6 +70,11 @@ function leftWithout(
   };
 }
 
+/** Returns the tax table of what is left. */
+export function taxesLeft({ rates }: LeftOver): RateTax[] {
+  return rates.map(toRow);
+}
+
 /** Returns the tax table of a refund of this sum: the sale's rates, each with its part. */
 export function taxesOfSum({ rates, all }: LeftOver, part: bigint): RateTax[] {
   if (part >= all) return rates.map(toRow);

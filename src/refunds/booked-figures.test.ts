@@ -58,7 +58,7 @@ test("a payment stores its tax table, and the rate of the shop's currency", asyn
   assert.deepEqual([event.taxes, event.shop_rate], [TAXES, payment.shop_rate]);
 });
 
-test('the currency of the location comes first, and without a currency there is no rate', async () => {
+test('the currency of the location comes first; without a currency there is no rate', async () => {
   const store = await storeIn('eur');
   await moveTerminal(store, await addLocation(store, { name: 'Tokyo', currency: 'jpy' }));
   assert.equal((await addPayment(store)).shop_rate, '0.0065');

@@ -16,7 +16,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import { createRefund } from '#refunds/create-refund.ts';
 
 const PosRefundBody = Type.Object({
-  ...Type.Pick(CreateRefundBody, ['payment', 'amount', 'presentment_amount', 'reason']).properties,
+  ...Type.Omit(CreateRefundBody, ['metadata']).properties,
   cashier: Type.Optional(Cashier),
   manager_code: Type.Optional(ManagerCode),
 });

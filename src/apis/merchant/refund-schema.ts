@@ -140,7 +140,7 @@ export const REFUND_EXAMPLE = {
   amount: 1000000,
   currency: 'usdc',
   presentment: null,
-  shop_rate: '1.08542277217',
+  shop_rate: null,
   line_items: null,
   taxes: null,
   payment: 'pay_01QzXo1SdW6tWR3qXn9Uo4',

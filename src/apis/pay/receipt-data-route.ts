@@ -6,11 +6,12 @@ import { defineRoute } from '#http/route.ts';
 import type { Visitor } from '#http/visitor.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { renderPaidPrice } from '#payments/paid-quote.ts';
-import { methodOf, paidFor, paymentTaxes, totalCharged } from '#payments/payment.ts';
+import { methodOf, type Payment, paidFor, paymentTaxes, totalCharged } from '#payments/payment.ts';
 import { type Receipt, type RefundOnReceipt, selectReceipt } from '#payments/receipt-queries.ts';
 import { findReceipt, type ReceiptPages, refundReceiptUrl } from '#payments/receipt-url.ts';
 import { type PastQuote, renderQuote } from '#prices/quote-price.ts';
-import { type LineItem, renderDiscount, renderLines } from '#prices/sale-lines.ts';
+import { leftAfter, taxesLeft } from '#prices/refund-taxes.ts';
+import { type LineItem, type RateTax, renderDiscount, renderLines } from '#prices/sale-lines.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
@@ -62,8 +63,18 @@ function renderRefundOn({ payment }: Receipt, receipts: ReceiptPages) {
   });
 }
 
+/** Returns what the refunds have left of each tax rate. */
+function taxesAfter(payment: Payment, refunds: readonly RefundOnReceipt[]): RateTax[] {
+  const { presentment, amount } = payment;
+  const whole = presentment === null ? amount : BigInt(presentment.amount + presentment.tipAmount);
+  const parts = refunds.map(({ taxes, ...part }) => {
+    return { taxes, amount: BigInt(part.presentment?.amount ?? part.amount) };
+  });
+  return taxesLeft(leftAfter(paymentTaxes(payment) ?? [], whole, parts));
+}
+
 /** Lines and taxes are in minor units of its currency, otherwise in atoms. */
-function renderSale({ payment }: Receipt) {
+function renderSale({ payment, refunds }: Receipt) {
   const { amount, tip, lines } = payment;
   const line_items: readonly LineItem[] | null = renderLines(lines);
   return {
@@ -74,6 +85,7 @@ function renderSale({ payment }: Receipt) {
     line_items,
     ...renderDiscount(lines),
     taxes: paymentTaxes(payment) ?? [],
+    taxes_left: taxesAfter(payment, refunds),
   };
 }
 

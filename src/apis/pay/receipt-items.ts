@@ -2,7 +2,7 @@ import type { ReceiptLine } from '#apis/pay/receipt-slip.ts';
 import { localDecimal } from '#core/sums.ts';
 import type { Fiscal } from '#fiscal/fiscal-queries.ts';
 import { named } from '#i18n/bidi-isolates.ts';
-import type { Writer } from '#i18n/text.ts';
+import type { TextKey, Writer } from '#i18n/text.ts';
 import type { MerchantOnReceipt } from '#payments/receipt-queries.ts';
 import { fullPrice, type LineItem, type RateTax } from '#prices/sale-lines.ts';
 
@@ -11,6 +11,7 @@ export interface ShownSale {
   readonly presentment: { readonly currency: string } | null;
   readonly line_items: readonly LineItem[] | null;
   readonly discount: number;
+  readonly discount_name: string | null;
   readonly taxes: readonly RateTax[];
 }
 
@@ -27,24 +28,53 @@ export function sumWriter(
     : (sum) => money(sum, presentment.currency);
 }
 
+/** The fields of a line that its detail shows. */
+type Detailed = Pick<LineItem, 'quantity' | 'unit_amount' | 'tax_rate' | 'tax_inclusive'>;
+
+function detailOf(item: Detailed, sum: (value: number) => string, writer: Writer): string {
+  const { quantity, unit_amount, tax_rate, tax_inclusive } = item;
+  return writer.isolated(tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax', {
+    quantity: localDecimal(String(quantity), writer.locale, {}),
+    price: sum(unit_amount),
+    rate: writer.percent(tax_rate),
+  });
+}
+
+/** Returns the line of a discount, with its name if it has one. */
+function discountLine(
+  key: TextKey,
+  { discount, discount_name }: Pick<LineItem, 'discount' | 'discount_name'>,
+  { sum, writer }: { readonly sum: (value: number) => string; readonly writer: Writer },
+): ReceiptLine {
+  const name = discount_name ?? writer.text(key);
+  return { name, value: sum(-discount), ...(discount_name != null && { isNamed: true }) };
+}
+
+/** Returns the lines that a refund gives back; empty for a refund of a sum. */
+export function returnedItems(
+  refund: Pick<ShownSale, 'presentment'> & {
+    readonly line_items:
+      | readonly (Detailed & { readonly name: string; readonly amount: number })[]
+      | null;
+  },
+  writer: Writer,
+): ReceiptLine[] {
+  const sum = sumWriter(refund, writer);
+  return (refund.line_items ?? []).map((line) => {
+    const also = detailOf(line, sum, writer);
+    return { name: line.name, value: sum(line.amount), also, isNamed: true };
+  });
+}
+
 function itemLines(item: LineItem, sum: (value: number) => string, writer: Writer): ReceiptLine[] {
-  const { name, quantity, unit_amount, tax_rate, tax_inclusive, discount } = item;
-  const detail = writer.isolated(
-    tax_inclusive ? 'receipt.line.with_tax' : 'receipt.line.plus_tax',
-    {
-      quantity: localDecimal(String(quantity), writer.locale, {}),
-      price: sum(unit_amount),
-      rate: writer.percent(tax_rate),
-    },
-  );
   const line = {
-    name,
+    name: item.name,
     value: sum(Number(fullPrice(item))),
-    also: detail,
+    also: detailOf(item, sum, writer),
     isNamed: true,
   };
-  if (discount === 0) return [line];
-  return [line, { name: writer.text('receipt.discount'), value: sum(-discount) }];
+  if (item.discount === 0) return [line];
+  return [line, discountLine('receipt.discount', item, { sum, writer })];
 }
 
 /**
@@ -57,7 +87,7 @@ export function itemsOf(sale: ShownSale, writer: Writer): ReceiptLine[] {
   const sum = sumWriter(sale, writer);
   const lines = items.flatMap((item) => itemLines(item, sum, writer));
   if (discount === 0) return lines;
-  return [...lines, { name: writer.text('receipt.sale_discount'), value: sum(-discount) }];
+  return [...lines, discountLine('receipt.sale_discount', sale, { sum, writer })];
 }
 
 /** Returns the lines of the tax table: one per rate. */

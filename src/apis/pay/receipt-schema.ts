@@ -132,6 +132,9 @@ export const ReceiptSchema = Type.Object(
         'One row per rate, the lowest first; a rate of 0 is listed. In minor units of the ' +
         'currency of `presentment`, or atoms without one. Empty without lines.',
     }),
+    taxes_left: Type.Array(TaxSchema, {
+      description: 'What is left of each row of `taxes` after the refunds.',
+    }),
     fees: PaymentSchema.properties.fees,
     total_charged: PaymentSchema.properties.total_charged,
     paid: Type.Integer({
@@ -205,10 +208,17 @@ export const RECEIPT_EXAMPLE = {
       tax_rate: 1300,
       tax_inclusive: true,
       discount: 0,
+      discount_rate: null,
+      discount_name: null,
+      item: null,
+      category: null,
     },
   ],
   discount: 0,
+  discount_rate: null,
+  discount_name: null,
   taxes: [{ rate: 1300, net: 2212389, tax: 287611, gross: 2500000 }],
+  taxes_left: [{ rate: 1300, net: 2212389, tax: 287611, gross: 2500000 }],
   fees: { acquirer: 8250, protocol: 5500, cashback: 1375 },
   total_charged: 2763750,
   paid: 2762375,

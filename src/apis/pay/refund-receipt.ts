@@ -1,6 +1,12 @@
 import { usdcDetail } from '#apis/pay/receipt-contents.ts';
 import { renderPast, shortened } from '#apis/pay/receipt-data-route.ts';
-import { fiscalLines, sellerOf, sumWriter, taxesOf } from '#apis/pay/receipt-items.ts';
+import {
+  fiscalLines,
+  returnedItems,
+  sellerOf,
+  sumWriter,
+  taxesOf,
+} from '#apis/pay/receipt-items.ts';
 import type { Slip } from '#apis/pay/receipt-slip.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
@@ -8,6 +14,7 @@ import type { TextKey, Writer } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { type RefundReceipt, selectRefundReceipt } from '#payments/receipt-queries.ts';
 import { findRefundReceipt, type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
+import { renderReturned } from '#prices/refund-lines.ts';
 
 function renderRefundReceipt(
   refund: RefundReceipt,
@@ -25,6 +32,10 @@ function renderRefundReceipt(
     fiscal: refund.fiscal,
     amount: toJsonAtoms(refund.amount),
     presentment: renderPast(refund.presentment),
+    line_items:
+      refund.lines !== null && refund.line_items !== null
+        ? renderReturned(refund.lines, refund.line_items)
+        : null,
     taxes: refund.taxes,
     currency: 'usdc',
     order_id,
@@ -60,7 +71,7 @@ function slipOf(shown: ReturnType<typeof renderRefundReceipt>, writer: Writer): 
     state: null,
     headline: total,
     fiscal: fiscalLines(shown.fiscal, writer),
-    items: [],
+    items: returnedItems(shown, writer),
     taxes: taxesOf(shown, writer),
     amounts: [{ name: text('receipt.refunded'), value: total, ...detail, isTotal: true }],
     facts: [

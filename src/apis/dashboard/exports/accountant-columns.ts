@@ -11,7 +11,7 @@ import { exactUsdc, minorText } from '#core/sums.ts';
 
 import type { Sql } from '#db/database.ts';
 import { selectRefundTaxes } from '#fiscal/refund-tax-rows.ts';
-import { type LineItem, type RateTax, taxTable } from '#prices/sale-lines.ts';
+import type { RateTax } from '#prices/sale-lines.ts';
 
 /** A row as the API's list shows it, plus fields that help an accountant recognize it. */
 type Row = { readonly [key: string]: Json };
@@ -81,11 +81,9 @@ function totalTax(table: readonly RateTax[] | undefined): number | null {
 }
 
 /** Returns the discount of a sale and the tax in its price; empty for a sale without lines. */
-function lineSums({ line_items: lines, discount: off }: Row): Row {
-  if (lines === null || lines === undefined) return { discount: null, tax: null };
-  const lineItems = lines as unknown as readonly LineItem[];
-  const discount = Number(off);
-  return { discount, tax: totalTax(taxTable({ lineItems, discount })) };
+function lineSums({ taxes, discount }: Row): Row {
+  if (taxes === null || taxes === undefined) return { discount: null, tax: null };
+  return { discount: Number(discount), tax: totalTax(taxes as unknown as readonly RateTax[]) };
 }
 
 /**

@@ -69,6 +69,7 @@ export const EXPORTS = {
       ...['chain_id', 'tx_hash', 'block_number', 'log_index', 'refundable_until'],
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
       ...['presentment.rate', 'discount', 'line_items', 'fiscal'],
+      ...['discount_rate', 'discount_name', 'taxes', 'shop_rate'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
@@ -86,7 +87,7 @@ export const EXPORTS = {
       ...['source', 'payment', 'tx_hash', 'cancellation_reason', 'canceled_at', 'expires_at'],
       ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
       ...['metadata', 'network', 'presentment.currency', 'presentment.amount'],
-      ...['presentment.rate', 'discount', 'line_items'],
+      ...['presentment.rate', 'discount', 'line_items', 'discount_rate', 'discount_name'],
     ],
     read: async (db, { tenant, now }, page) => {
       return chunkOf(await selectIntentPage(db, { tenant, filters: {}, now }, page), renderIntent);
@@ -98,6 +99,7 @@ export const EXPORTS = {
       ...['id', 'created', 'updated', 'payment', 'amount', 'currency', 'status', 'reason'],
       ...['failure_code', 'failure_message', 'tx_hash', 'source', 'metadata', 'network'],
       ...['presentment.currency', 'presentment.amount', 'presentment.rate', 'fiscal'],
+      ...['line_items', 'taxes', 'shop_rate'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const refunds = await selectRefundPage(db, { tenant }, page);
@@ -120,7 +122,7 @@ export const EXPORTS = {
     table: 'withdrawals',
     columns: [
       ...['id', 'created', 'updated', 'amount', 'currency', 'status', 'wallet', 'failure_code'],
-      ...['failure_message', 'tx_hash', 'requested_by', 'network'],
+      ...['failure_message', 'tx_hash', 'requested_by', 'network', 'shop_rate'],
     ],
     read: async (db, { tenant }, page) =>
       chunkOf(await selectWithdrawalPage(db, tenant, page), withdrawalObject),

@@ -56,15 +56,20 @@ test("an item gets the fields that it omits from the account's settings", async 
     tax_rate: 1_900,
     tax_inclusive: false,
     color: null,
+    category: null,
+    options: [],
     position: 1,
     version: 1,
   });
-  const own = { currency: null, tax_rate: 700, tax_inclusive: true, color: '#A05a2c', position: 9 };
-  const { id: _, ...token } = await add({ name: 'Token', unit_amount: 0, ...own });
+  const own = {
+    ...{ currency: null, tax_rate: 700, tax_inclusive: true, color: '#A05a2c', position: 9 },
+    ...{ category: 'Deposits', options: [{ name: 'crate', unit_amount: -150 }] },
+  };
+  const { id: _, ...token } = await add({ name: 'Bottle', unit_amount: -25, ...own });
   assert.deepEqual(token, {
     object: 'catalogue_item',
-    name: 'Token',
-    unit_amount: 0,
+    name: 'Bottle',
+    unit_amount: -25,
     ...own,
     version: 1,
   });
@@ -158,11 +163,13 @@ test('each mode and account has its own catalog, and only admins change it', asy
 
 const WRONG: readonly (readonly [field: string, values: readonly unknown[]])[] = [
   ['name', ['', 'x'.repeat(201), null]],
-  ['unit_amount', [-1, 0.5, '1', null]],
+  ['unit_amount', [-1_000_000_000_000_001, 0.5, '1', null]],
   ['currency', ['EUR', 'xyz', 'euro', 1]],
   ['tax_rate', [-1, 10_001, 'Unknown', null]],
   ['tax_inclusive', ['yes', null]],
   ['color', ['red', '#fff', '#00000g']],
+  ['category', ['', 'x'.repeat(61), 1]],
+  ['options', [null, 'oat', Array(11).fill({ name: 'oat', unit_amount: 0 })]],
   ['position', [-1, 0.5, 1_000_001, null]],
 ];
 
