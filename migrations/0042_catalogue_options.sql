@@ -14,3 +14,6 @@ create table deleted_catalogue_items (
   livemode boolean not null,
   category text
 );
+
+-- The discounts that an account's tills offer: [{name, rate or amount}].
+alter table accounts add column discounts jsonb not null default '[]';

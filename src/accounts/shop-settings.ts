@@ -10,6 +10,13 @@ export interface TaxRate {
   readonly rate: number;
 }
 
+/** A discount that tills offer: a rate in basis points, or a sum in the shop's currency. */
+export interface DiscountPreset {
+  readonly name: string;
+  readonly rate?: number | undefined;
+  readonly amount?: number | undefined;
+}
+
 export interface FiscalSigner {
   readonly url: string;
   /**
@@ -25,6 +32,7 @@ export interface ShopSettings {
   readonly tax_rates: readonly TaxRate[];
   /** True if prices include their tax, unless a line says otherwise. */
   readonly prices_include_tax: boolean;
+  readonly discounts: readonly DiscountPreset[];
   readonly legal_name: string | null;
   readonly address: string | null;
   readonly tax_number: string | null;
@@ -33,7 +41,7 @@ export interface ShopSettings {
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
 
-const COLUMNS = `currency, tax_rates, prices_include_tax, legal_name, address, tax_number,
+const COLUMNS = `currency, tax_rates, prices_include_tax, discounts, legal_name, address, tax_number,
   case when fiscal_signer is not null
     then jsonb_strip_nulls(jsonb_build_object('url', fiscal_signer,
       'called_by', case when fiscal_by_terminal then 'terminal' end))
@@ -89,7 +97,7 @@ export async function updateShopSettings(
   await tx.query(
     `update accounts set currency = $2, tax_rates = $3::text::jsonb, prices_include_tax = $4,
        legal_name = $5, address = $6, tax_number = $7, fiscal_signer = $8,
-       fiscal_by_terminal = $9
+       fiscal_by_terminal = $9, discounts = $10::text::jsonb
      where id = $1`,
     [
       accountId,
@@ -101,6 +109,7 @@ export async function updateShopSettings(
       tax_number,
       settings.fiscal_signer?.url ?? null,
       settings.fiscal_signer?.called_by === 'terminal',
+      JSON.stringify(settings.discounts),
     ],
   );
 }
@@ -109,10 +118,18 @@ export async function updateShopSettings(
  * Returns why these settings are invalid beyond the checks of their schema; `null` if they are
  * valid.
  */
-export function checkShopEdit({ currency, tax_rates: rates = [] }: ShopEdit): Refusal | null {
+export function checkShopEdit({
+  currency,
+  tax_rates: rates = [],
+  discounts = [],
+}: ShopEdit): Refusal | null {
   if (currency != null && minorDigits(currency) === undefined) {
     const message = `currency must be a lowercase ISO 4217 code or null, not ${currency}.`;
     return refuse('parameter_invalid', message, 'currency');
+  }
+  if (discounts.some(({ rate, amount }) => (rate === undefined) === (amount === undefined))) {
+    const message = 'Each of the discounts needs a rate or an amount, and not both.';
+    return refuse('parameter_invalid', message, 'discounts');
   }
   if (new Set(rates.map(({ name }) => name)).size === rates.length) return null;
   return refuse(

@@ -104,6 +104,43 @@ export async function selectSoldLines(sql: Sql, filter: TotalsOf): Promise<SoldL
   );
 }
 
+/** The taxes of refunds, by currency and rate. */
+export interface TaxSum {
+  /** `null` for sales in USDC. */
+  readonly currency: string | null;
+  /** Basis points. */
+  readonly rate: number;
+  readonly net: number;
+  readonly tax: number;
+  readonly gross: number;
+}
+
+type SummedTaxes = Pick<TaxSum, 'currency' | 'rate'> & {
+  readonly [Sum in 'net' | 'tax' | 'gross']: bigint;
+};
+
+/** Returns the taxes of the refunds that {@link selectTotals} counts, of sales with lines. */
+export async function selectRefundedTaxes(sql: Sql, filter: TotalsOf): Promise<TaxSum[]> {
+  const rows = await sql.query<SummedTaxes>(
+    `select r.presentment->>'currency' as currency, (t->>'rate')::int as rate,
+       sum((t->>'net')::bigint)::bigint as net, sum((t->>'tax')::bigint)::bigint as tax,
+       sum((t->>'gross')::bigint)::bigint as gross
+     from refunds r
+     join payments p on p.id = r.payment_id
+     cross join lateral jsonb_array_elements(r.taxes) t
+     where r.account_id = $1 and r.livemode = $2 and r.created >= $3 and r.created < $4
+       and ${checked("r.status = 'succeeded'")} and r.taxes is not null
+       ${filter.terminalId === null ? '' : `and ${checked('p.terminal_id = $5')}`}
+     group by 1, 2
+     having sum((t->>'gross')::bigint) <> 0
+     order by 1 nulls first, 2`,
+    valuesOf(filter),
+  );
+  return rows.map(({ currency, rate, net, tax, gross }) => {
+    return { currency, rate, net: Number(net), tax: Number(tax), gross: Number(gross) };
+  });
+}
+
 /** Returns the sum of an account's payouts that the chain executed in this period. */
 export async function selectPaidOut(
   sql: Sql,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { FakeClock } from '#core/clock.ts';
 import { fillTaxes } from '#payments/fill-taxes.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
 import { renderPayment } from '#payments/render.ts';
 import type { AskedLines } from '#prices/check-asked-lines.ts';
+import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';

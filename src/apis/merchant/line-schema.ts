@@ -80,6 +80,28 @@ export const DiscountRate = Type.Integer({
   examples: [1000],
 });
 
+/** Schema of the name under which receipts show a discount. */
+export const DiscountName = text(60, 'The name of the discount, 1 to 60 characters.', 1);
+
+/** Schema of the discounts that an account's tills offer. */
+export const Discounts = Type.Array(
+  Type.Object(
+    {
+      name: DiscountName,
+      rate: Type.Optional(DiscountRate),
+      amount: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: MAX_MINOR_UNITS,
+          description: 'A sum instead of `rate`: minor units of the shop’s currency, or atoms.',
+        }),
+      ),
+    },
+    { additionalProperties: false, description: 'A discount: a rate, or a sum.' },
+  ),
+  { maxItems: 20, description: 'Up to 20 discounts that tills offer.' },
+);
+
 /** Schema of a discount in a request: a sum, or a rate. */
 const discountInput = (description: string) =>
   Type.Unsafe<AskedDiscount>({
@@ -98,9 +120,6 @@ const LineDiscountInput = discountInput(
   'The discount on this line: a sum, at most the amount of the line, or `{"rate"}` of that ' +
     'amount, rounded half up. 0 for a line below 0. Default 0.',
 );
-
-/** Schema of the name under which receipts show a discount. */
-export const DiscountName = text(60, 'The name of the discount, 1 to 60 characters.', 1);
 
 const LineName = text(200, 'The name of the sold item, 1 to 200 characters.', 1);
 

@@ -1,18 +1,8 @@
 import { toJsonAtoms } from '#core/money.ts';
-import type { SoldLines } from '#payments/shift-totals-queries.ts';
+import type { SoldLines, TaxSum } from '#payments/shift-totals-queries.ts';
 import { taxTable } from '#prices/sale-lines.ts';
 
 /** This file computes a shift's totals by item and tax rate, as an object and as rows of a file. */
-
-interface TaxSum {
-  /** `null` for sales in USDC. */
-  readonly currency: string | null;
-  /** Basis points. */
-  readonly rate: number;
-  readonly net: number;
-  readonly tax: number;
-  readonly gross: number;
-}
 
 /** Adds up the taxes of sales by currency and rate. The rate 0 is included. */
 export function sumTaxes(sold: readonly SoldLines[]): TaxSum[] {

@@ -28,6 +28,7 @@ import type { Stream } from '#http/route.ts';
 import { type OfflineFigures, selectOfflineFigures } from '#payments/offline/offline-queries.ts';
 import {
   selectPaidOut,
+  selectRefundedTaxes,
   selectSoldLines,
   selectTotals,
   type TotalsRow,
@@ -217,6 +218,7 @@ export async function answerTotals(
     terminals: merge<TerminalTotals>(rows, ofTerminal).map(terminalView),
     cashiers: rows.map(cashierView),
     taxes: sumTaxes(sold),
+    refunded_taxes: await selectRefundedTaxes(db, input),
     discounts: sumDiscounts(sold),
     payouts: payoutsView(paidOut),
     offline: offlineView(await selectOfflineFigures(db, input)),

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { Discounts } from '#apis/merchant/line-schema.ts';
 import {
   FeeRatesSchema,
   OfflineLimitsSchema,
@@ -105,6 +106,7 @@ export const DeviceSchema = Type.Object(
           'location or else of the merchant: ISO 4217, in lowercase; `null` for USDC.',
       }),
     ),
+    discounts: Discounts,
     signs_receipts: Type.Boolean({
       description:
         'True if this terminal sends its receipts to the account’s fiscal signer: see ' +

@@ -44,20 +44,17 @@ const InCurrency = nullable(
   Type.String({ description: 'The currency of the sales; `null` for USDC.' }),
 );
 
-const taxes = Type.Array(
-  Type.Object({
-    currency: InCurrency,
-    rate: Type.Integer({ minimum: 0, description: 'The rate in basis points.' }),
-    net: Type.Integer({ description: 'The price without it, in the unit of the sale.' }),
-    tax: Type.Integer({ description: 'The tax.' }),
-    gross: Type.Integer({ description: 'Both.' }),
-  }),
-  {
-    description:
-      'The taxes of the sales with lines, by rate: minor units of their currency, or atoms. ' +
-      'Refunds are not subtracted, because a part of a sale has no lines.',
-  },
-);
+const TaxSums = (description: string) =>
+  Type.Array(
+    Type.Object({
+      currency: InCurrency,
+      rate: Type.Integer({ minimum: 0, description: 'The rate in basis points.' }),
+      net: Type.Integer({ description: 'The price without it, in the unit of the sale.' }),
+      tax: Type.Integer({ description: 'The tax.' }),
+      gross: Type.Integer({ description: 'Both.' }),
+    }),
+    { description },
+  );
 
 const discounts = Type.Array(
   Type.Object({
@@ -123,7 +120,11 @@ export const TotalsSchema = Type.Object(
           'terminals write it, and your server may.',
       },
     ),
-    taxes,
+    taxes: TaxSums(
+      'The taxes of the sales with lines, by rate: minor units of their currency, or atoms. ' +
+        'Refunds are not subtracted: see `refunded_taxes`.',
+    ),
+    refunded_taxes: TaxSums('The part of the taxes of sales with lines that refunds returned.'),
     discounts,
     payouts,
     offline: OfflineFiguresSchema,

@@ -229,7 +229,7 @@ function updateRoute(ctx: ApiContext) {
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
       const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
-      const { fiscal_signer } = body;
+      const { fiscal_signer, discounts } = body;
       const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
       const schedule = readSchedule(body.export_schedule);
@@ -245,7 +245,7 @@ function updateRoute(ctx: ApiContext) {
         automaticPayout: body.automatic_payout,
         exportSchedule: schedule,
         shop: {
-          ...{ currency, tax_rates, prices_include_tax },
+          ...{ currency, tax_rates, prices_include_tax, discounts },
           ...{ legal_name, address, tax_number, fiscal_signer },
         },
       };

@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { Discounts } from '#apis/merchant/line-schema.ts';
 import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
@@ -111,6 +112,7 @@ export const shopFields = {
   prices_include_tax: Type.Boolean({
     description: 'True if prices include their tax, unless a line says otherwise.',
   }),
+  discounts: Discounts,
   legal_name: ShopText('The registered name of the business, on receipts.'),
   address: ShopText('The address of the business, on receipts.'),
   fiscal_signer: nullable(
@@ -147,7 +149,7 @@ export const ACCOUNT_FIELDS: SettingClasses = {
   ...{ export_schedule: 'outward', fiscal_signer: 'outward' },
   ...{ currency: 'printed', tax_rates: 'printed', prices_include_tax: 'printed' },
   ...{ legal_name: 'printed', address: 'printed', tax_number: 'printed' },
-  ...{ time_zone: 'inner', language: 'inner' },
+  ...{ time_zone: 'inner', language: 'inner', discounts: 'inner' },
 };
 
 export const ModeSchema = Type.Object({
