@@ -6,6 +6,7 @@ import {
   type SaleLines,
   salePrice,
 } from '#prices/sale-lines.ts';
+import { plainText } from '../ui/typed-sum.ts';
 
 export interface Sellable {
   readonly id: string;
@@ -33,12 +34,12 @@ export interface Cart {
 
 /** The most lines that a sale may have (behavior.md 23.9). */
 export const MOST_LINES = 100;
-const QUANTITY = /^(?![0.,]+$)\d{1,6}(?:[.,]\d{1,3})?$/;
+const QUANTITY = /^(?![0.,٫]+$)\d{1,6}(?:[.,٫]\d{1,3})?$/;
 
 /** @returns decimal text with a point, or `null` if it is not a quantity. */
 export function readQuantity(typed: string): string | null {
-  const text = typed.trim();
-  return QUANTITY.test(text) ? text.replace(',', '.') : null;
+  const text = plainText(typed);
+  return QUANTITY.test(text) ? text.replace(/[,٫]/, '.') : null;
 }
 
 /** Returns the quantity plus one, even for a weighed item. */

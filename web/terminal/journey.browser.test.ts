@@ -137,6 +137,30 @@ test('a payment from the merchant’s server is shown, and typed digits are kept
   await till.close();
 });
 
+test('key, placeholder, typed amount and button of a German till have the same mark', async () => {
+  const { sandbox, browser } = stage();
+  const { deviceKey } = await addTestTerminal(sandbox);
+  const window = await browser.open({ ...PHONE, locale: 'de-DE' });
+  const { page } = window;
+  const named = (name: string) => page.locator(`[data-name="${name}"]`);
+  await page.goto(`${sandbox.web_url}/terminal#key=${deviceKey}`);
+  await named('Start shift').click();
+  await named('Amount').waitFor();
+  await page.getByLabel('Betrag (USDC)').waitFor();
+  assert.equal(await named('.').textContent(), ',');
+  assert.equal(await named('Amount').getAttribute('placeholder'), '0,00');
+  for (const key of ['3', '.', '8', '0']) await named(key).click();
+  assert.equal(await named('Amount').inputValue(), '3,80');
+  assert.match(String(await named('Charge').textContent()), /3,80/);
+  for (const typed of ['١٢٫٥٠', '１２．５０', '12،50', '۱۲٫۵۰']) {
+    await named('Amount').fill(typed);
+    await page.locator('[data-name="Charge"]:enabled', { hasText: '12,50' }).waitFor();
+  }
+  await named('Amount').fill('1,500');
+  await page.getByText(/1500 .* 1,50/).waitFor();
+  await window.close();
+});
+
 test('the first load stays within its budget', async () => {
   const { sandbox, browser } = stage();
   const url = `${sandbox.web_url}/terminal`;

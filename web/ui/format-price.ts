@@ -18,7 +18,7 @@ export function formatPrice({ currency, units }: Price): string {
 
 /** Returns the rules for typed amounts of a currency; `null` stands for USDC. */
 export function sumRules(currency: string | null): SumRules {
-  return currency === null ? {} : { decimals: digitsOf(currency), locale: textLocale() };
+  return currency === null ? {} : { decimals: digitsOf(currency) };
 }
 
 /** Formats a typed amount: in minor units of a currency, or in atoms of USDC. */

@@ -1,3 +1,5 @@
+import { plainText } from './typed-sum.ts';
+
 const ROUNDS = 210_000;
 export const SHORTEST_PIN = 4;
 
@@ -12,7 +14,7 @@ function hex(bytes: ArrayBuffer | Uint8Array): string {
 
 async function hashPin(pin: string, salt: string): Promise<string> {
   const text = new TextEncoder();
-  const key = await crypto.subtle.importKey('raw', text.encode(pin), 'PBKDF2', false, [
+  const key = await crypto.subtle.importKey('raw', text.encode(plainText(pin)), 'PBKDF2', false, [
     'deriveBits',
   ]);
   const how = { name: 'PBKDF2', hash: 'SHA-256', salt: text.encode(salt), iterations: ROUNDS };

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { named } from '#i18n/bidi-isolates.ts';
 import { TextField, type TextFieldProps } from './field.tsx';
 import { formatMoney } from './format-price.ts';
 import { t } from './text/t.ts';
@@ -18,9 +19,9 @@ export interface SumFieldProps extends Omit<TextFieldProps, 'value' | 'onChange'
   readonly shows?: boolean;
 }
 
-/** An input for an amount of money. It shows errors immediately, below the field. */
+/** An input for an amount of money. Its label names the currency, and errors show at once. */
 export function SumField(props: SumFieldProps): ReactNode {
-  const { value, onText, sum, shows = false, currency = null, hint, error, ...rest } = props;
+  const { value, onText, sum, shows = false, currency = null, label, hint, error, ...rest } = props;
   const isTyped = sum.is === 'sum' && !sum.isWritten;
   const understood = shows && isTyped ? formatMoney(sum.units, currency) : null;
   const both = (
@@ -34,6 +35,7 @@ export function SumField(props: SumFieldProps): ReactNode {
       inputMode="decimal"
       autoComplete="off"
       {...rest}
+      label={`${label} (${named((currency ?? 'usdc').toUpperCase())})`}
       value={value}
       hint={understood === null ? hint : both}
       error={sum.is === 'refused' ? sum.words : (error ?? null)}

@@ -153,6 +153,7 @@ export function TipChoice(props: TipChoiceProps): ReactNode {
         placeholder={writeSum(0n, rules)}
         value={typed}
         sum={own}
+        currency={quoted?.currency ?? null}
         error={isOwn && tip === null ? t('tip.too_large', { sum: sumWords(props, 0n) }) : null}
         onText={setTyped}
       />

@@ -4,7 +4,9 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { withoutIsolates } from '#i18n/bidi-isolates.ts';
 import { MAX_ATOMS } from './format-usdc.ts';
-import { decimalKey, decimalSeparator, readSum, type SumRules, writeSum } from './typed-sum.ts';
+import { readItemPrice, writeItemPrice } from './item-price.ts';
+import { decimalKey, readSum, type SumRules, writeSum } from './typed-sum.ts';
+import { readWhole } from './whole-number.ts';
 
 function meant(text: string, rules: SumRules = {}): bigint | string {
   const read = readSum(text, rules);
@@ -113,7 +115,7 @@ test('with three decimals, the reader’s language decides', () => {
     ['1.500', 1_500_000n],
     ['1,500', 1_500n],
     ['1000,000', 1_000_000n],
-    ['1000.000', MALFORMED],
+    ['1000.000', 'Enter an amount such as 2,50.'],
   ]);
   assert.equal(meant('1.500', three('ar')), 1_500n);
 });
@@ -151,6 +153,97 @@ test('signs, exponents, brackets, letters, excess decimals and 0 are refused wit
   holds({ decimals: 2 }, [['1.2345', 'At most 2 decimals.']]);
 });
 
+test('separators of Arabic and Japanese keyboards are understood', () => {
+  for (const decimals of [2, 6]) {
+    const units = (cents: bigint) => cents * 10n ** BigInt(decimals - 2);
+    holds({ decimals }, [
+      ['١٢٫٥٠', units(1_250n)],
+      ['１２．５０', units(1_250n)],
+      ['12،50', units(1_250n)],
+      ['۱۲٫۵۰', units(1_250n)],
+      ['１２，５０', units(1_250n)],
+      ['٫5', units(50n)],
+      ['٥٫', units(500n)],
+      ['١٬٥٠٠', units(150_000n)],
+      ['1٬500٬000.5', units(150_000_050n)],
+      ['1٬500٫25', units(150_025n)],
+      ['1.500٫25', units(150_025n)],
+      ['1,500٫25', units(150_025n)],
+      ['1’500٫25', units(150_025n)],
+      ['１，５００．２５', units(150_025n)],
+      ['１．５００，２５', units(150_025n)],
+      ['١٬٥٠٠،٢٥', units(150_025n)],
+      ['１，５００', 'Write 1500 or 1.50'],
+      ['１．５００', 'Write 1500 or 1.50'],
+      ['١،٥٠٠', 'Write 1500 or 1.50'],
+      ['０．５００', decimals === 6 ? 500_000n : 'At most 2 decimals.'],
+      ['0٬500', MALFORMED],
+      ['1٫5٫0', MALFORMED],
+      ['1٫500٬000', MALFORMED],
+      ['1٬50', MALFORMED],
+      ['1٬500,000,000', MALFORMED],
+    ]);
+  }
+  holds({}, [['1٫500', 1_500_000n]]);
+  holds({ decimals: 2 }, [['1٫500', 'At most 2 decimals.']]);
+  for (const locale of ['en', 'de', 'ar']) {
+    holds({ decimals: 3, locale }, [
+      ['1٫500', 1_500n],
+      ['1٬500', 1_500_000n],
+    ]);
+  }
+  holds({ decimals: 0 }, [
+    ['1٬500', 1_500n],
+    ['１，５００', 1_500n],
+    ['1٫500', 'This currency has no decimals.'],
+  ]);
+});
+
+test('the price of an item, and no other amount, may be 0 or begin with a minus', () => {
+  const rules = { decimals: 2 };
+  const typed: readonly (readonly [string, bigint | 'refused'])[] = [
+    ['-0.25', -25n],
+    ['−٠٫٢٥', -25n],
+    ['−1,500.00', -150_000n],
+    ['4.90', 490n],
+    ['0', 0n],
+    ['-1,500', 'refused'],
+    ['--1', 'refused'],
+    ['−', 'refused'],
+    ['1-', 'refused'],
+  ];
+  for (const [text, expected] of typed) {
+    const read = readItemPrice(text, rules);
+    assert.equal(read.is === 'sum' ? read.units : read.is, expected, text);
+  }
+  const written = readItemPrice('−1.500', { decimals: 3, wrote: -1_500n, locale: 'en' });
+  assert.deepEqual(written, { is: 'sum', units: -1_500n, isWritten: true });
+  assert.equal(writeItemPrice(-150_025n, rules), '−1,500.25');
+  assert.deepEqual(
+    ['-1', '−1', '0'].map((text) => meant(text)),
+    [MALFORMED, MALFORMED, 'Enter more than 0.'],
+  );
+});
+
+test('refusals suggest input in the reader’s language', () => {
+  const german = { decimals: 2, locale: 'de' };
+  assert.equal(meant('1,500', german), 'Write 1500 or 1,50');
+  assert.equal(meant('two', german), 'Enter an amount such as 2,50.');
+});
+
+test('a whole number is read in every script, and only if it is exact', () => {
+  const cases = [
+    ['24', 24],
+    [' ２４ ', 24],
+    ['٢٤', 24],
+    ['0', 0],
+    ['9007199254740993', null],
+  ] as const;
+  for (const [text, number] of cases) assert.equal(readWhole(text), number, text);
+  for (const text of ['', '-1', '1.5', '1,000', '1e3', 'x'])
+    assert.equal(readWhole(text), null, text);
+});
+
 test('digits of other scripts count as digits', () => {
   holds({}, [
     ['٢.٥٠', 2_500_000n],
@@ -183,13 +276,18 @@ test('a field that still holds the form’s text means exactly that amount', () 
   assert.equal(meant('0.00', { wrote: 1n }), 'Enter more than 0.');
 });
 
+/** Every language of the pages, and regions whose separators or groups differ from it. */
+const LOCALES = [
+  ...['en', 'en-AT', 'en-DE', 'en-IN', 'en-SE', 'en-ZA', 'de', 'de-AT', 'de-CH', 'fr', 'fr-CH'],
+  ...['es', 'es-MX', 'pt', 'pt-PT', 'ja', 'ar-u-nu-latn', 'ar-EG-u-nu-latn', 'ar-MA-u-nu-latn'],
+];
+
 test('the text that a form writes can be typed back, in every currency and language', () => {
-  const locales = ['en', 'de', 'fr', 'es', 'pt', 'ja', 'ar', 'de-CH'];
   fc.assert(
     fc.property(
       fc.bigInt({ min: 1n, max: MAX_ATOMS }),
       fc.constantFrom(0, 2, 3, 6),
-      fc.constantFrom(...locales),
+      fc.constantFrom(...LOCALES),
       (units, decimals, locale) => {
         const rules = { decimals, locale };
         assert.equal(meant(writeSum(units, rules), rules), units);
@@ -199,7 +297,6 @@ test('the text that a form writes can be typed back, in every currency and langu
 });
 
 test('the decimal key types decimals; `.` and `,` do too where that is unambiguous', () => {
-  const LOCALES = ['en', 'en-AT', 'de', 'de-CH', 'fr', 'es', 'pt', 'ja', 'ar', 'ar-EG'];
   for (const locale of LOCALES) {
     const [yen, euro, dinar] = [0, 2, 3].map((decimals): SumRules => ({ decimals, locale }));
     assert.equal(decimalKey(yen ?? {}), null, locale);
@@ -211,13 +308,19 @@ test('the decimal key types decimals; `.` and `,` do too where that is unambiguo
       assert.equal(meant(`2${typed}50`, yen), 'This currency has no decimals.', locale);
     }
   }
-  assert.equal(decimalKey({}), '.');
 });
 
-test('a till’s decimal key is the separator in its prices', () => {
-  for (const locale of ['en', 'en-DE', 'en-AT', 'de', 'de-CH', 'fr-CH', 'es', 'ar-EG']) {
-    const euro = { style: 'currency', currency: 'EUR', numberingSystem: 'latn' } as const;
-    const [separator] = /[.,](?=50)/.exec(new Intl.NumberFormat(locale, euro).format(2.5)) ?? [];
-    assert.equal(decimalSeparator(locale), separator, locale);
+test('a till’s decimal key is the separator in its prices, its placeholder and its values', () => {
+  for (const locale of LOCALES) {
+    const euro = { style: 'currency', currency: 'EUR' } as const;
+    for (const [rules, shape] of [
+      [{ decimals: 2, locale }, euro],
+      [{ locale }, { minimumFractionDigits: 2 }],
+    ] as const) {
+      const price = new Intl.NumberFormat(locale, shape).format(3.8);
+      const [separator] = /[.,](?=80)/.exec(price) ?? [];
+      assert.equal(decimalKey(rules), separator, locale);
+      assert.equal(writeSum(0n, rules), `0${separator}00`, locale);
+    }
   }
 });

@@ -1,22 +1,21 @@
-import { plainDecimal, withDecimals } from '#core/sums.ts';
-import { t } from './text/t.ts';
+import { t, textLocale } from './text/t.ts';
 
 /**
  * Parses amounts that people type. Confusing 1500 with 1.50 costs a factor of a thousand, so
  * ambiguous input is refused with both readings, and nothing is sent.
  */
 
-/** The currency of the amount and the user's locale. Defaults to USDC and English. */
+/** The currency of the amount and the user's locale. Defaults to USDC and the page's locale. */
 export interface SumRules {
   readonly decimals?: number;
-  /** A BCP 47 tag. Used only to read `1.500` in a currency with three decimals. */
+  /** A BCP 47 tag, for the separators of written amounts, and for `1.500` with three decimals. */
   readonly locale?: string;
   /**
    * The amount that the form wrote into the field. While the field contains that text, it means
    * exactly this amount.
    */
   readonly wrote?: bigint | null;
-  /** True for numbers that may be 0, such as a percentage. */
+  /** True for numbers that may be 0, such as a percentage, a limit or the price of an item. */
   readonly allowsZero?: boolean;
 }
 
@@ -38,11 +37,9 @@ export type TypedSum =
 const USDC_DECIMALS = 6;
 /** Amounts show two decimals, or more if the others are not zero. */
 const USUAL_DECIMALS = 2;
-const LOCALE = 'en-US';
 
-/** U+00A0 and U+202F, which Intl uses as group separators in French. */
-const NO_BREAK_BLANKS = /[\u00a0\u202f]/g;
-const SHAPE = /^[\d.,'’ ]*\d[\d.,'’ ]*$/;
+/** Arabic writes `٫` before decimals and `٬` between groups, and each has no other meaning. */
+const SHAPE = /^[\d.,'’ ٫٬]*\d[\d.,'’ ٫٬]*$/;
 const ONE_SEPARATOR = /^(\d*)([.,])(\d{3})$/;
 
 function oneOf({ decimals = USDC_DECIMALS }: SumRules): bigint {
@@ -60,33 +57,41 @@ function digitOf(letter: string): string {
   return String((own - code) % 10);
 }
 
-function plainOf(text: string): string {
+/**
+ * Trims the text of a field for a number or a PIN. Writes its digits as 0 to 9, the no-break blanks
+ * that Intl puts between French groups as blanks, and the full stop and commas of Japanese and
+ * Arabic keyboards as `.` and `,`.
+ */
+export function plainText(text: string): string {
   return text
     .trim()
-    .replaceAll(NO_BREAK_BLANKS, ' ')
-    .replaceAll(/\p{Nd}/gu, digitOf);
+    .replaceAll(/\p{Nd}/gu, digitOf)
+    .replaceAll(/[\u00a0\u202f]/g, ' ')
+    .replaceAll('．', '.')
+    .replaceAll(/[，،]/g, ',');
 }
 
 /**
- * Returns the decimal separator of prices in the locale, formatted with digits 0 to 9. In some
- * locales (`en-DE`), other numbers have a different one.
+ * Returns the separators of amounts in the locale. A locale such as `en-DE` has others in prices
+ * than in numbers, and an amount in USDC is written as a number.
  */
-export function decimalSeparator(locale: string): string {
-  const format = new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency: 'EUR',
+function separatorsOf({ decimals = USDC_DECIMALS, locale = textLocale() }: SumRules) {
+  const price = { style: 'currency', currency: 'EUR' } as const;
+  const parts = new Intl.NumberFormat(locale, {
     numberingSystem: 'latn',
-  });
-  return format.formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.';
+    ...(decimals === USDC_DECIMALS ? {} : price),
+    // Seven digits, because some languages group no four.
+  }).formatToParts(1_234_567.5);
+  const signOf = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
+  return { decimal: signOf('decimal'), group: signOf('group') };
 }
 
 /**
- * Returns the decimal key of a keypad for the shop's currency: the separator of the till's locale.
- * `null` if the currency has no decimals.
+ * Returns the decimal key of a keypad for the shop's currency: the separator that its amounts have
+ * in the reader's locale. `null` if the currency has no decimals.
  */
-export function decimalKey({ decimals, locale }: SumRules): string | null {
-  if (decimals === 0) return null;
-  return locale === undefined ? '.' : decimalSeparator(locale);
+export function decimalKey(rules: SumRules): string | null {
+  return rules.decimals === 0 ? null : separatorsOf(rules).decimal;
 }
 
 /**
@@ -95,7 +100,7 @@ export function decimalKey({ decimals, locale }: SumRules): string | null {
  */
 function ungroup(whole: string): string | null {
   if (/^\d*$/.test(whole)) return whole;
-  return /^[1-9]\d{0,2}([.,'’ ])\d{3}(\1\d{3})*$/.test(whole) ? whole.replaceAll(/\D/g, '') : null;
+  return /^[1-9]\d{0,2}([.,'’ ٬])\d{3}(\1\d{3})*$/.test(whole) ? whole.replaceAll(/\D/g, '') : null;
 }
 
 interface Parts {
@@ -113,10 +118,11 @@ function split(plain: string, decimal: string | null): Parts | null {
 }
 
 /**
- * Returns `.` or `,` if it is the decimal separator: it occurs once, and no other separator follows
- * it.
+ * Returns the decimal separator: `٫`, or `.` or `,` if it occurs once and no other separator
+ * follows it.
  */
 function decimalOf(plain: string): string | null {
+  if (plain.includes('٫')) return '٫';
   const last = /[.,](?=[^.,]*$)/.exec(plain)?.[0];
   if (last === undefined) return null;
   return plain.indexOf(last) === plain.lastIndexOf(last) ? last : null;
@@ -133,12 +139,12 @@ type Meaning = 'decimals' | 'group' | 'either';
 
 /** Returns the meaning of a single separator followed by exactly three digits. */
 function meaningOf(whole: string, separator: string, rules: SumRules): Meaning {
-  const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
+  const { decimals = USDC_DECIMALS } = rules;
   // `0,500` has decimals, because no group begins with 0.
   if (whole === '0') return 'decimals';
   if (decimals === 0) return 'group';
   if (decimals !== 3) return 'either';
-  return separator === decimalSeparator(locale) ? 'decimals' : 'group';
+  return separator === separatorsOf(rules).decimal ? 'decimals' : 'group';
 }
 
 /** Returns both readings in a form that the user can type. */
@@ -151,7 +157,7 @@ function bothReadings(whole: string, digits: string, rules: SumRules): SumRefusa
 }
 
 function readUnits(text: string, rules: SumRules): bigint | SumRefusal {
-  const plain = plainOf(text);
+  const plain = plainText(text);
   if (!SHAPE.test(plain)) return { why: 'malformed' };
   const [, whole = '', separator, digits = ''] = ONE_SEPARATOR.exec(plain) ?? [];
   const meaning = separator === undefined ? null : meaningOf(whole, separator, rules);
@@ -164,7 +170,7 @@ function refusalWords(refusal: SumRefusal, rules: SumRules): string {
   const { decimals = USDC_DECIMALS } = rules;
   switch (refusal.why) {
     case 'malformed':
-      return t('sum.malformed', { example: decimals === 0 ? '250' : '2.50' });
+      return t('sum.malformed', { example: decimals === 0 ? '250' : `2${decimalKey(rules)}50` });
     case 'zero':
       return t('sum.zero');
     case 'too_many_decimals':
@@ -199,11 +205,13 @@ export function sumIn(typed: TypedSum): bigint | null {
  * all of them.
  */
 export function writeSum(units: bigint, rules: SumRules = {}, isGrouped = true): string {
-  const { decimals = USDC_DECIMALS, locale = LOCALE } = rules;
+  const { decimals = USDC_DECIMALS } = rules;
   const one = oneOf(rules);
   const all = (units % one).toString().padStart(decimals, '0').slice(0, decimals);
   const usual = Math.min(USUAL_DECIMALS, decimals);
   const digits = decimals === 3 || /[^0]/.test(all.slice(usual)) ? decimals : usual;
-  const shape = { numberingSystem: 'latn', useGrouping: isGrouped };
-  return withDecimals(plainDecimal(units, decimals), locale, digits, shape);
+  const { group, decimal } = separatorsOf(rules);
+  // Not grouped by Intl, because Indian English groups two digits, which nobody may type.
+  const whole = String(units / one).replaceAll(/\B(?=(?:\d{3})+$)/g, isGrouped ? group : '');
+  return digits === 0 ? whole : `${whole}${decimal}${all.slice(0, digits)}`;
 }

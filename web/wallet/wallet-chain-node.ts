@@ -1,5 +1,6 @@
 import type { Hex } from '../data/bytes.ts';
 import { textLocale } from '../ui/text/t.ts';
+import { plainText } from '../ui/typed-sum.ts';
 import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /**
@@ -190,10 +191,11 @@ export function countSent(
 
 const GWEI = 10n ** 9n;
 const COIN = 10n ** 18n;
+const GWEI_TEXT = /^(\d{1,6})(?:[.,٫](\d{1,9}))?$/;
 
 /** Parses gwei, for example `1.5`. @returns wei, or `null` if it is not a number. */
 export function parseGwei(text: string): bigint | null {
-  const [, whole = '', decimals = ''] = /^(\d{1,6})(?:[.,](\d{1,9}))?$/.exec(text.trim()) ?? [];
+  const [, whole = '', decimals = ''] = GWEI_TEXT.exec(plainText(text)) ?? [];
   if (whole === '') return null;
   return BigInt(whole) * GWEI + BigInt(decimals.padEnd(9, '0'));
 }

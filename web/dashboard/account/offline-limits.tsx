@@ -21,6 +21,7 @@ import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { readWhole } from '../../ui/whole-number.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 type Limits = NonNullable<UpdateTerminalBody['offline']>;
@@ -96,9 +97,8 @@ function textsOf(limits: Limits | null): Texts {
   };
 }
 
-function readWhole(text: string): number | null {
-  const number = /^\d+$/.test(text.trim()) ? Number(text) : 0;
-  return Number.isSafeInteger(number) && number > 0 ? number : null;
+function readCount(text: string): number | null {
+  return readWhole(text) || null;
 }
 
 /** Returns the limits, or the first invalid field and the reason. */
@@ -112,9 +112,9 @@ function readLimits(
     if (atoms === null) return [field, t('dashboard.offline.sum.missing')];
     values[field] = Number(atoms);
   }
-  const count = readWhole(texts.count);
+  const count = readCount(texts.count);
   if (count === null) return ['count', t('dashboard.offline.count.invalid')];
-  const hours = readWhole(texts.hours);
+  const hours = readCount(texts.hours);
   if (hours === null || hours > MAX_HOURS) return ['hours', t('dashboard.offline.hours.invalid')];
   return { ...(values as Limits), count, hours };
 }
@@ -181,7 +181,7 @@ function LimitsDialog(props: DialogProps): ReactNode {
         <ChangedMeanwhile isStale={form.isStale} />
         <Loss total={sumIn(sums.total)} />
         <Fields form={form} />
-        <Bounds hours={readWhole(texts.hours)} perPayment={sumIn(sums.per_payment)} />
+        <Bounds hours={readCount(texts.hours)} perPayment={sumIn(sums.per_payment)} />
         {isOn ? (
           <div>
             <Button kind="danger-quiet" busy={sending.busy} onClick={form.turnOff}>

@@ -20,6 +20,7 @@ import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { readWhole } from '../../ui/whole-number.ts';
 import { RiskPreview, type RulesDraft } from '../account/risk-preview.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
@@ -51,8 +52,7 @@ function amountOf(typed: TypedSum): number | null | undefined {
 }
 
 function readCount(typed: string): number | null | undefined {
-  if (typed.trim() === '') return null;
-  return /^\d{1,6}$/.test(typed.trim()) ? Number(typed.trim()) : undefined;
+  return typed.trim() === '' ? null : (readWhole(typed) ?? undefined);
 }
 
 interface Typed {

@@ -22,6 +22,7 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
+import { readWhole } from '../../ui/whole-number.ts';
 import { Brand } from '../account/brand-settings.tsx';
 import { ShopPrices } from '../account/price-settings.tsx';
 import { ReceiptSettings } from '../account/receipt-settings.tsx';
@@ -107,7 +108,7 @@ function OwnLanguage(): ReactNode {
 
 /** Reads the typed daily limit and refund window. @returns the values, or the problem with them. */
 function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
-  const days = /^\d{1,4}$/.test(typed.days.trim()) ? Number(typed.days.trim()) : null;
+  const days = readWhole(typed.days);
   const { limit } = typed;
   const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
   if (days === null) return wrong('refund_window_days', t('dashboard.settings.window_invalid'));

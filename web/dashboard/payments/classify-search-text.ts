@@ -9,7 +9,7 @@ export interface PaymentQuery {
 
 /** Order ids consist of these characters, so `1234` may be an order or an amount. */
 const ORDER = /^[A-Za-z0-9_-]{1,8}$/;
-const LIKE_A_SUM = /^[\p{Nd}.,'’\s]+$/u;
+const LIKE_A_SUM = /^[\p{Nd}.,'’٫٬．，،\s]+$/u;
 
 /** Returns the amount in atoms that a text may mean, or `null` if it is not a valid amount. */
 export function sumMeant(text: string): number | null {

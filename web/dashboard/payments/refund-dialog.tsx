@@ -91,6 +91,7 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
         label={t('dashboard.field.amount')}
         value={typed}
         sum={sum}
+        currency={currency}
         readOnly={isSent}
         onText={setTyped}
         hint={t('dashboard.refund_dialog.amount_hint', { left: formatMoney(left, currency) })}

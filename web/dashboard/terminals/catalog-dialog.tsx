@@ -6,11 +6,11 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { formatMoney, sumRules } from '../../ui/format-price.ts';
+import { readItemPrice, writeItemPrice } from '../../ui/item-price.ts';
 import { readPercent } from '../../ui/percent.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { readSum, writeSum } from '../../ui/typed-sum.ts';
 import type { Account } from '../account/account-settings.ts';
 import { ColorChoice } from '../account/color-choice.tsx';
 import { useMerchant } from '../use-merchant.ts';
@@ -34,10 +34,10 @@ const FIELDS = ['name', 'unit_amount', 'tax_rate', 'color', 'position'];
  * Holds the state of the price field. Its currency is the shop's, even if the item had another one.
  */
 function usePrice(item: CatalogItem | null, currency: string | null) {
-  const rules = sumRules(currency);
   const [wrote] = useState(item?.currency === currency ? BigInt(item.unit_amount) : null);
-  const [value, onText] = useState(wrote === null ? '' : writeSum(wrote, rules));
-  return { value, onText, sum: readSum(value, { ...rules, wrote }), currency, shows: true };
+  const rules = { ...sumRules(currency), wrote };
+  const [value, onText] = useState(wrote === null ? '' : writeItemPrice(wrote, rules));
+  return { value, onText, sum: readItemPrice(value, rules), currency, shows: true };
 }
 
 /** Returns the fields of an item that others may change while the dialog is open. */
@@ -164,7 +164,7 @@ function storedPrice(item: CatalogItem | null, { value, currency }: ReturnType<t
   if (item === null) return value;
   const units = BigInt(item.unit_amount);
   if (item.currency !== currency) return formatMoney(units, item.currency);
-  return writeSum(units, sumRules(currency));
+  return writeItemPrice(units, sumRules(currency));
 }
 
 function priceHint(item: CatalogItem | null, currency: string | null): string {

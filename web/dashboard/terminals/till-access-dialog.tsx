@@ -12,7 +12,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { readSum, writeSum } from '../../ui/typed-sum.ts';
+import { plainText, readSum, writeSum } from '../../ui/typed-sum.ts';
 import { useMerchant } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
@@ -39,13 +39,14 @@ const PIN = /^\d{4,8}$/;
 function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
-  const { texts: body, sending, field, set } = useTextForm({ pin: '' });
+  const { texts, sending, field, set } = useTextForm({ pin: '' });
   const removing = useSend([]);
   const path = { user: member.user };
   const save = async () => {
-    if (!PIN.test(body.pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
+    const pin = plainText(texts.pin);
+    if (!PIN.test(pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
     const route = 'PUT /accounts/{account}/members/{user}/pin';
-    if ((await sending.send(() => call(route, { path, body }))) === null) return;
+    if ((await sending.send(() => call(route, { path, body: { pin } }))) === null) return;
     set({ pin: '' });
     toast(t('dashboard.till_access.pin_done'));
   };

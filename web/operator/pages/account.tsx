@@ -11,6 +11,7 @@ import { ObjectStatus, Status } from '../../ui/status.tsx';
 import { type Column, Fact, FactList, Table } from '../../ui/table.tsx';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
+import { readWhole } from '../../ui/whole-number.ts';
 import { saidOf } from '../parts/proposal-words.ts';
 import { ReasonButton } from '../parts/reason-button.tsx';
 import { ReasonDialog } from '../parts/reason-dialog.tsx';
@@ -117,7 +118,8 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
   const { call, mayChange } = useOperator();
   const [typed, setTyped] = useState(String(account.ceiling_share ?? ''));
   const path = { account: account.id };
-  const share = typed.trim() === '' ? null : Number(typed);
+  // The service refuses 0, which stands for what is no whole number.
+  const share = typed.trim() === '' ? null : (readWhole(typed) ?? 0);
   if (!mayChange) return null;
   return (
     <ReasonButton
@@ -132,10 +134,7 @@ function ShareSwitch({ account }: { readonly account: Account }): ReactNode {
       <p>Above its share, its taps are refused until the next hour.</p>
       <TextField
         label="Percent of the hourly ceiling"
-        type="number"
-        min={1}
-        max={100}
-        step={1}
+        inputMode="numeric"
         value={typed}
         onChange={(event) => setTyped(event.target.value)}
         hint="1 to 100. Empty: as for all accounts."

@@ -9,6 +9,7 @@ import { readPercent } from '../../ui/percent.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
+import { readWhole } from '../../ui/whole-number.ts';
 import { useOperator, useRead } from '../use-operator.ts';
 
 type Defaults = ReadPolicyDefaultsResponse;
@@ -31,8 +32,8 @@ interface FieldOf {
 }
 
 function readCount(typed: string, { from, to }: { readonly from: number; readonly to: number }) {
-  const count = /^\d{1,6}$/.test(typed.trim()) ? Number(typed.trim()) : Number.NaN;
-  return count >= from && count <= to ? count : null;
+  const count = readWhole(typed);
+  return count !== null && count >= from && count <= to ? count : null;
 }
 
 function readAmount(typed: string): number | null {

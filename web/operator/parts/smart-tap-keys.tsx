@@ -11,6 +11,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Status, type Tone } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { readWhole } from '../../ui/whole-number.ts';
 import { useOperator, useRead } from '../use-operator.ts';
 import { ReasonDialog } from './reason-dialog.tsx';
 import { ReasonField } from './reason-field.tsx';
@@ -104,7 +105,7 @@ function MakeDialog({ collectorId, onMade, onClose }: MakeDialogProps): ReactNod
   const [reason, setReason] = useState('');
   const sending = useSend(['collector_id', 'reason']);
   const make = async () => {
-    const number = /^\d{1,10}$/.test(id.trim()) ? Number(id.trim()) : 0;
+    const number = readWhole(id) ?? 0;
     if (number < 1 || number >= 2 ** 32) {
       return sending.refuse('collector_id', 'Enter the number that Google assigned.');
     }

@@ -2,6 +2,7 @@ import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
+import { plainText } from '../../ui/typed-sum.ts';
 import type { AskPin } from '../reader/sign-by-chip.ts';
 
 /** A request to the holder of a signing card. */
@@ -51,7 +52,7 @@ function PinForm({ asked }: { readonly asked: Extract<ChipPrompt, { for: 'pin' }
   const [pin, setPin] = useState('');
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (pin !== '') asked.done(pin);
+    if (pin !== '') asked.done(plainText(pin));
   };
   return (
     <form className="card stack" data-private="" onSubmit={submit} noValidate>

@@ -142,7 +142,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
   const field = useRef<HTMLFormElement>(null);
   useEffect(() => field.current?.querySelector('input')?.focus(), []);
   const known = tillCurrency(context);
-  const currency = known ?? null;
+  const currency = (known === undefined ? context.settings.currency : known) ?? null;
   const isElsewhere = isTypedElsewhere(view.till, known);
   const typed = isElsewhere ? '' : view.till.typed;
   const { sum, units, problem } =
@@ -170,6 +170,7 @@ export function KeypadScreen(context: TillContext): ReactNode {
         placeholder={writeSum(0n, sumRules(currency))}
         value={typed}
         sum={sum}
+        currency={currency}
         error={problem}
         onText={type}
       />

@@ -6,6 +6,7 @@ import type { Shift } from '../../data/types/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
+import { plainText } from '../../ui/typed-sum.ts';
 
 export interface PersonFormProps {
   readonly api: ShiftApi;
@@ -36,7 +37,7 @@ export function PersonForm(props: PersonFormProps): ReactNode {
     const person = people.find((one) => one.id === id);
     if (busy || person === undefined) return;
     setBusy(true);
-    const answer = await api.start(id, pin);
+    const answer = await api.start(id, plainText(pin));
     setBusy(false);
     setPin('');
     setProblem(problemOf(answer));

@@ -169,6 +169,7 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
           label={t('till.amount')}
           value={typed}
           sum={sum}
+          currency={currency}
           onText={setTyped}
           hint={t('till.refund.amount_hint', { sum: most })}
           error={sum.is === 'empty' ? t('till.refund.problem.amount', { sum: most }) : problem}

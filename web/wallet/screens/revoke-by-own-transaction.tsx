@@ -5,6 +5,7 @@ import { CopyField } from '../../ui/copy-field.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
+import { readWhole } from '../../ui/whole-number.ts';
 import type { Vault } from '../key-vault.ts';
 import type { ChainFacts } from '../sign-permit-and-transfer.ts';
 import {
@@ -100,7 +101,7 @@ function FeeFields({ typed, truth, onChange }: FeeFieldsProps): ReactNode {
           inputMode="numeric"
           autoComplete="off"
           value={typed.nonce}
-          error={/^\d{1,9}$/.test(typed.nonce) ? null : t('wallet.end.problem.nonce')}
+          error={readWhole(typed.nonce) !== null ? null : t('wallet.end.problem.nonce')}
           onChange={(event) => onChange({ ...typed, nonce: event.target.value })}
         />
         <TextField
@@ -135,12 +136,13 @@ export function SignedEnd({ vault, chain, truth, node, onSent }: SignedEndProps)
   const [typed, setTyped] = useState(() => typedOf(truth));
   const [raw, setRaw] = useState<Hex | null>(null);
   const maxFeePerGas = parseGwei(typed.gwei);
-  const isTyped = maxFeePerGas !== null && /^\d{1,9}$/.test(typed.nonce);
+  const nonce = readWhole(typed.nonce);
+  const isTyped = maxFeePerGas !== null && nonce !== null;
   const opening = useUnlocking(vault, async (account) => {
     if (!isTyped) return;
     const { signTransaction } = await import('../private-key-account.ts');
     const call = { chainId: chain.chainId, to: chain.usdc, data: endPermission(chain) };
-    const transaction = { ...call, nonce: Number(typed.nonce), gas: GAS_LIMIT, maxFeePerGas };
+    const transaction = { ...call, nonce, gas: GAS_LIMIT, maxFeePerGas };
     setRaw(await signTransaction(account, transaction));
   });
   const { password, setPassword, busy, wrong, problem } = opening;
