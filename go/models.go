@@ -699,6 +699,12 @@ type Terminal struct {
 	// How much the till may sell while it is offline. `null` if it sells nothing offline.
 	Offline *TerminalOffline `json:"offline"`
 
+	// USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s `till_refund_limit` says.
+	RefundLimit *int64 `json:"refund_limit"`
+
+	// The limit in the shop’s currency; `null` if it was set in USDC atoms. The field in atoms is then its worth when it was set, rounded down.
+	RefundLimitPresentment *TerminalRefundLimitPresentment `json:"refund_limit_presentment"`
+
 	// ISO 8601 UTC with milliseconds.
 	LastSeenAt *string `json:"last_seen_at"`
 
@@ -722,6 +728,15 @@ type TerminalOffline struct {
 
 	// Hours since the till’s last contact, 1 to 72. The till enforces it.
 	Hours int64 `json:"hours"`
+}
+
+// The limit in the shop’s currency; `null` if it was set in USDC atoms. The field in atoms is then its worth when it was set, rounded down.
+type TerminalRefundLimitPresentment struct {
+	// The account’s currency or one of its locations’: ISO 4217, in lowercase.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD.
+	Amount int64 `json:"amount"`
 }
 
 // One page of the list.

@@ -30,10 +30,11 @@ function modules(named: Readonly<Record<string, string>>): RegExp {
 /** Modules that every app needs. One chunk compresses better than ten. */
 const BASE = modules({
   'web/ui':
-    'amount button error-boundary field format-usdc icon lazy-part mount notice result-names ' +
-    'skeleton skip-link status toast',
+    'amount button error-boundary field format-price format-usdc icon lazy-part mount notice ' +
+    'result-names skeleton skip-link status toast',
   'web/ui/text': 'jsx-runtime tagged-text',
   'web/data': 'api refusal-text root-path run-within',
+  'src/core': 'currency-digits',
 });
 
 /** Text functions, also used by pages without React. */
@@ -198,7 +199,6 @@ export default defineConfig({
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
-            { name: 'price', test: /(web\/ui\/format-price|src\/core\/currency-digits)\.ts$/ },
             { name: 'identicon', test: /web\/ui\/(address|identicon)\.tsx?$/ },
             { name: 'till', test: TILL },
             { name: 'readers', test: READERS, includeDependenciesRecursively: false },

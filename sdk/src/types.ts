@@ -628,6 +628,21 @@ export interface Terminal {
     /** Hours since the till’s last contact, 1 to 72. The till enforces it. */
     hours: number;
   } | null;
+  /**
+   * USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s
+   * `till_refund_limit` says.
+   */
+  refund_limit: number | null;
+  /**
+   * The limit in the shop’s currency; `null` if it was set in USDC atoms. The field in atoms is
+   * then its worth when it was set, rounded down.
+   */
+  refund_limit_presentment: {
+    /** The account’s currency or one of its locations’: ISO 4217, in lowercase. */
+    currency: string;
+    /** Minor units of the currency: cents of EUR, whole JPY, thousandths of KWD. */
+    amount: number;
+  } | null;
   /** ISO 8601 UTC with milliseconds. */
   last_seen_at: string | null;
   /** ISO 8601 UTC with milliseconds. */

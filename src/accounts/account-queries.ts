@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import type { Language } from '#i18n/languages.ts';
@@ -21,6 +22,10 @@ export const accounts = table('accounts', {
   kyb_status: as<KybStatus>('text'),
   refund_window_days: 'int',
   refund_daily_limit: 'bigint',
+  refund_daily_limit_presentment: as<StoredShopSum | null>('jsonb?'),
+  /** Atoms of one sale that a till may refund while nobody is signed in. */
+  till_refund_limit: 'bigint',
+  till_refund_limit_presentment: as<StoredShopSum | null>('jsonb?'),
   /** The IANA time zone of the account's days. Limits use UTC days. */
   time_zone: 'text',
   /** The language for browsers that request none of the offered ones; `null` for English. */
@@ -48,15 +53,23 @@ export const NAMED_ACCOUNT = accounts.pick(
 
 export async function insertAccount(
   tx: Tx,
-  account: { readonly id: string; readonly name: string; readonly now: Date },
+  account: {
+    readonly id: string;
+    readonly name: string;
+    readonly now: Date;
+    readonly currency?: string | null;
+    /** UTC if absent or `null`. */
+    readonly timeZone?: string | null;
+  },
 ): Promise<void> {
   await tx.query(
     `with account as (
-       insert into accounts (id, name, created) values ($1, $2, $3) returning id
+       insert into accounts (id, name, created, currency, time_zone)
+       values ($1, $2, $3, $4, coalesce($5, 'UTC')) returning id
      )
      insert into account_modes (account_id, livemode)
      select id, mode from account, (values (false), (true)) as modes (mode)`,
-    [account.id, account.name, account.now],
+    [account.id, account.name, account.now, account.currency ?? null, account.timeZone ?? null],
   );
 }
 
@@ -84,6 +97,9 @@ export type SettingsUpdate = Pick<
   | 'name'
   | 'refund_window_days'
   | 'refund_daily_limit'
+  | 'refund_daily_limit_presentment'
+  | 'till_refund_limit'
+  | 'till_refund_limit_presentment'
   | 'time_zone'
   | 'language'
   | 'automatic_payout'

@@ -1,4 +1,4 @@
-import { createAccount } from '#accounts/create-account.ts';
+import { checkShopStart, createAccount, type ShopStart } from '#accounts/create-account.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -30,6 +30,8 @@ export async function completeSignUp(
     readonly name: string;
     readonly accountName: string;
     readonly password: string;
+    /** The shop's currency and time zone, as the browser proposed or the person chose them. */
+    readonly shop: ShopStart;
     readonly requestId: string;
     readonly visit: Visit;
   },
@@ -43,6 +45,8 @@ export async function completeSignUp(
   if (isRefusal(name)) return name;
   const accountName = readName(input.accountName, 'account_name');
   if (isRefusal(accountName)) return accountName;
+  const wrong = checkShopStart(input.shop);
+  if (wrong !== null) return wrong;
   const weak = checkPassword(input.password, link.email);
   if (weak !== null) return weak;
   const passwordHash = await hashPassword(input.password, 'link');
@@ -60,6 +64,7 @@ export async function completeSignUp(
       ownerId: userId,
       actor,
       now,
+      shop: input.shop,
     });
     const session = await openSession(tx, {
       userId,

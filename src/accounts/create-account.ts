@@ -1,4 +1,6 @@
 import { insertAccount } from '#accounts/account-queries.ts';
+import { unknownZone } from '#accounts/edit-account.ts';
+import { checkShopEdit } from '#accounts/shop-settings.ts';
 import { type Actor, actorId } from '#audit/audit.ts';
 import { recordAccountChange } from '#audit/record-change.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
@@ -8,6 +10,18 @@ import type { Database, Tx } from '#db/database.ts';
 import { addUser, type NewPerson, readPerson } from '#people/add-user.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 
+/** The settings of a shop that a sign-up may choose. */
+export interface ShopStart {
+  /** ISO 4217, in lowercase; `null` for USDC. */
+  readonly currency?: string | null | undefined;
+  readonly timeZone?: string | undefined;
+}
+
+export function checkShopStart({ currency, timeZone }: ShopStart): Refusal | null {
+  const wrong = timeZone === undefined ? null : unknownZone(timeZone);
+  return wrong ?? checkShopEdit({ currency });
+}
+
 /** Creates an account in both modes, owned by this user. The name is already validated. */
 export async function createAccount(
   tx: Tx,
@@ -16,11 +30,13 @@ export async function createAccount(
     readonly ownerId: string;
     readonly actor: Actor;
     readonly now: Date;
+    readonly shop?: ShopStart;
   },
 ): Promise<{ readonly accountId: string }> {
   const { name, ownerId, actor, now } = input;
+  const { currency = null, timeZone = null } = input.shop ?? {};
   const accountId = newId('account', now);
-  await insertAccount(tx, { id: accountId, name, now });
+  await insertAccount(tx, { id: accountId, name, now, currency, timeZone });
   await insertMembership(tx, { accountId, userId: ownerId, role: 'owner', now });
   const ref = { accountId, actor, now };
   const after = { name, owner: ownerId, by: actorId(actor) };

@@ -7,7 +7,9 @@ import {
   updateAccount,
 } from '#accounts/account-queries.ts';
 import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
+import { type LimitInput, readLimit } from '#accounts/read-limit.ts';
 import {
+  checkDefaultRate,
   checkShopEdit,
   namedIn,
   type ShopEdit,
@@ -21,9 +23,10 @@ import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { isTimeZone } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { toJsonAtoms } from '#core/money.ts';
+import { MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import { readName } from '#core/name-rules.ts';
 import { changedFields } from '#core/setting-classes.ts';
+import { type StoredShopSum, storedShopSum } from '#core/shop-limit.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { rescheduleUnsigned } from '#fiscal/fiscal-queries.ts';
@@ -39,8 +42,10 @@ export interface SettingsEdit {
   readonly version: number;
   readonly name?: string | undefined;
   readonly refundWindowDays?: number | undefined;
-  /** Atoms per UTC day. */
-  readonly refundDailyLimit?: number | undefined;
+  /** Per UTC day. */
+  readonly refundDailyLimit?: LimitInput | undefined;
+  /** Of one sale, at a till where nobody is signed in. */
+  readonly tillRefundLimit?: LimitInput | undefined;
   readonly timeZone?: string | undefined;
   /** `null` if the account chose none, which means English. */
   readonly language?: Language | null | undefined;
@@ -58,11 +63,18 @@ export interface SettingsChange {
   readonly changed: readonly string[];
 }
 
+function inShop(stored: StoredShopSum | null): Json {
+  return stored === null ? null : { currency: stored.currency, amount: stored.amount };
+}
+
 function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
   return {
     name: row.name,
     refund_window_days: row.refund_window_days,
     refund_daily_limit: toJsonAtoms(row.refund_daily_limit),
+    refund_daily_limit_presentment: inShop(row.refund_daily_limit_presentment),
+    till_refund_limit: toJsonAtoms(row.till_refund_limit),
+    till_refund_limit_presentment: inShop(row.till_refund_limit_presentment),
     time_zone: row.time_zone,
     language: row.language,
     automatic_payout: row.automatic_payout,
@@ -74,7 +86,7 @@ export function unknownZone(name: string): Refusal | null {
   if (isTimeZone(name)) return null;
   return refuse(
     'parameter_invalid',
-    'time_zone is not a known time zone. Send an IANA name such as Europe/Berlin.',
+    'time_zone is not a known time zone. Choose a city from the list, such as Europe/Berlin.',
     'time_zone',
   );
 }
@@ -98,11 +110,16 @@ export async function editAccount(
   if (before.version !== edit.version) return staleVersion(before.version);
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
-  const limit = edit.refundDailyLimit;
+  const limits = await readLimits(tx, ref.accountId, edit);
+  if (isRefusal(limits)) return limits;
   const change = {
     name,
     refund_window_days: edit.refundWindowDays ?? before.refund_window_days,
-    refund_daily_limit: limit === undefined ? before.refund_daily_limit : BigInt(limit),
+    refund_daily_limit: before.refund_daily_limit,
+    refund_daily_limit_presentment: before.refund_daily_limit_presentment,
+    till_refund_limit: before.till_refund_limit,
+    till_refund_limit_presentment: before.till_refund_limit_presentment,
+    ...limits,
     time_zone: timeZone ?? before.time_zone,
     language: edit.language === undefined ? before.language : edit.language,
     automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
@@ -110,6 +127,8 @@ export async function editAccount(
   };
   const known = await selectShopSettings(tx, ref.accountId);
   const named = namedIn(edit.shop ?? {});
+  const noRate = checkDefaultRate({ ...known, ...named });
+  if (noRate !== null) return noRate;
   const changed = changedFields(
     { ...settingsOf(before), ...asJson(known) },
     { ...settingsOf({ ...before, ...change }), ...asJson({ ...known, ...named }) },
@@ -135,6 +154,40 @@ export async function editAccount(
     },
   });
   return after;
+}
+
+type LimitColumns = Pick<
+  AccountRow,
+  | 'refund_daily_limit'
+  | 'refund_daily_limit_presentment'
+  | 'till_refund_limit'
+  | 'till_refund_limit_presentment'
+>;
+
+/** Reads the limits of an edit, as the columns that they change. */
+async function readLimits(
+  tx: Tx,
+  accountId: string,
+  { refundDailyLimit, tillRefundLimit, shop }: SettingsEdit,
+): Promise<Partial<LimitColumns> | Refusal> {
+  const columns: { -readonly [Name in keyof LimitColumns]?: LimitColumns[Name] } = {};
+  const place = { accountId, newCurrency: shop?.currency };
+  if (refundDailyLimit !== undefined) {
+    const most = MAX_REFUND_DAILY_LIMIT;
+    const param = 'refund_daily_limit';
+    const limit = await readLimit(tx, refundDailyLimit, { ...place, param, most });
+    if (isRefusal(limit)) return limit;
+    columns.refund_daily_limit = limit.atoms;
+    columns.refund_daily_limit_presentment = storedShopSum(limit);
+  }
+  if (tillRefundLimit !== undefined) {
+    const param = 'till_refund_limit';
+    const limit = await readLimit(tx, tillRefundLimit, { ...place, param, most: MAX_AMOUNT });
+    if (isRefusal(limit)) return limit;
+    columns.till_refund_limit = limit.atoms;
+    columns.till_refund_limit_presentment = storedShopSum(limit);
+  }
+  return columns;
 }
 
 async function saveExportMember(tx: Tx, { id: accountId, export_schedule }: AccountRow) {

@@ -1,5 +1,6 @@
 import { present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
+import { type Limit, limitFrom, type StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
@@ -34,19 +35,28 @@ export type Shift = Row<typeof SHOWN> & {
 
 /** A shift, with the actions that the till may take without a manager's code. */
 export type ShiftRights = Shift & {
-  readonly refund_limit: bigint;
+  /** How much of one sale may be refunded. */
+  readonly limit: Limit;
   readonly may_discount: boolean;
+};
+
+type RightsRow = Omit<ShiftRights, 'limit'> & {
+  readonly atoms: bigint;
+  readonly stored: StoredShopSum | null;
 };
 
 /** A shift without a signed-in cashier allows nothing. */
 export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
-  const rows = await sql.query<ShiftRights>(
-    `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as refund_limit,
-       coalesce(m.may_discount, false) as may_discount
+  const rows = await sql.query<RightsRow>(
+    `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as atoms,
+       m.refund_limit_presentment as stored, coalesce(m.may_discount, false) as may_discount
      from ${OPEN_SHIFT('$1')}`,
     [terminalId],
   );
-  return rows[0] ?? null;
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { atoms, stored, ...shift } = row;
+  return { ...shift, limit: limitFrom(atoms, stored) };
 }
 
 export function shiftView({ id, cashier_id: cashier, started_at, ended_at }: Shift) {

@@ -37,6 +37,10 @@ export interface ShopSettings {
   readonly address: string | null;
   readonly tax_number: string | null;
   readonly fiscal_signer: FiscalSigner | null;
+  /** The name of the tax rate of a sale without items; `null` if there is none. */
+  readonly default_tax_rate: string | null;
+  /** The tips that a till offers; `null` for 10, 15 and 20 percent. */
+  readonly tip_percentages: readonly number[] | null;
 }
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
@@ -45,7 +49,8 @@ const COLUMNS = `currency, tax_rates, prices_include_tax, discounts, legal_name,
   case when fiscal_signer is not null
     then jsonb_strip_nulls(jsonb_build_object('url', fiscal_signer,
       'called_by', case when fiscal_by_terminal then 'terminal' end))
-    end as fiscal_signer`;
+    end as fiscal_signer,
+  default_tax_rate, tip_percentages`;
 
 export async function selectShopSettings(sql: Sql, accountId: string): Promise<ShopSettings> {
   const rows = await sql.query<ShopSettings>(`select ${COLUMNS} from accounts where id = $1`, [
@@ -97,7 +102,8 @@ export async function updateShopSettings(
   await tx.query(
     `update accounts set currency = $2, tax_rates = $3::text::jsonb, prices_include_tax = $4,
        legal_name = $5, address = $6, tax_number = $7, fiscal_signer = $8,
-       fiscal_by_terminal = $9, discounts = $10::text::jsonb
+       fiscal_by_terminal = $9, discounts = $10::text::jsonb, default_tax_rate = $11,
+       tip_percentages = $12::text::jsonb
      where id = $1`,
     [
       accountId,
@@ -110,6 +116,8 @@ export async function updateShopSettings(
       settings.fiscal_signer?.url ?? null,
       settings.fiscal_signer?.called_by === 'terminal',
       JSON.stringify(settings.discounts),
+      settings.default_tax_rate,
+      settings.tip_percentages === null ? null : JSON.stringify(settings.tip_percentages),
     ],
   );
 }
@@ -136,6 +144,17 @@ export function checkShopEdit({
     'parameter_invalid',
     'Each of the tax_rates must have a different name.',
     'tax_rates',
+  );
+}
+
+/** Refuses settings whose default tax rate is none of their rates. */
+export function checkDefaultRate(settings: ShopSettings): Refusal | null {
+  const { default_tax_rate: name, tax_rates: rates } = settings;
+  if (name === null || rates.some((rate) => rate.name === name)) return null;
+  return refuse(
+    'parameter_invalid',
+    'default_tax_rate must be the name of one of the tax_rates, or null.',
+    'default_tax_rate',
   );
 }
 

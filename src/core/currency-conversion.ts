@@ -31,6 +31,14 @@ export function toAtoms(units: bigint, { currency, rate }: Priced): bigint {
   return (readRate(rate) * units) / scaleOf(currency);
 }
 
+/** Returns the ratio by which atoms become minor units: atoms × scale ÷ one. */
+export function unitRatio({ currency, rate }: Priced): {
+  readonly scale: bigint;
+  readonly one: bigint;
+} {
+  return { scale: scaleOf(currency), one: readRate(rate) };
+}
+
 /** Converts atoms to minor units, rounded to the nearest one. */
 export function toMinorUnits(value: bigint, { currency, rate }: Priced): number {
   const one = readRate(rate);

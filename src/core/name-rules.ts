@@ -116,7 +116,7 @@ export function readEmail(text: string, param = 'email'): string | Refusal {
   if (isEmail(email)) return email;
   return refuse(
     'parameter_invalid',
-    `${param} must be an ASCII email address, such as name@example.com.`,
+    `${param} must be an email address such as name@example.com, in letters without accents.`,
     param,
   );
 }

@@ -4,6 +4,7 @@ import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { tenantOf } from '#core/mode.ts';
 import type { Atoms } from '#core/money.ts';
+import { reachesFrom } from '#core/shop-limit.ts';
 import { tenantKey } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import type { CardRow } from '#payers/card-queries.ts';
@@ -12,6 +13,7 @@ import type { PayerRow } from '#payers/payer-queries.ts';
 import type { Decline } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { byAccountClock } from '#payments/payment-intent.ts';
+import { selectRates, usableRate } from '#prices/rate-queries.ts';
 import {
   type PayerActivity,
   selectPayerActivities,
@@ -23,7 +25,12 @@ import {
   type RiskRule,
   type StaticPassTerms,
 } from '#risk/risk-rules.ts';
-import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
+import {
+  type RiskSettings,
+  type RiskSettingsRow,
+  riskLimits,
+  toRiskSettings,
+} from '#risk/risk-settings.ts';
 
 /**
  * The result of asking the chain whether it would accept a payment, before its settlement is
@@ -110,10 +117,21 @@ export async function readActivities(
   const settings = new Map(
     rows.map((row) => [tenantKey({ accountId: row.account_id, livemode: row.livemode }), row]),
   );
+  const rates = await readLimitRates(tx, [...settings.values()]);
+  const rateNow = (currency: string) => usableRate(rates, currency, now);
   return candidates.map(({ intent }, index) => ({
-    settings: toRiskSettings(settings.get(tenantKey(tenantOf(intent)))),
+    settings: toRiskSettings(settings.get(tenantKey(tenantOf(intent))), (limit) =>
+      reachesFrom(limit, intent, limit.inShop === null ? null : rateNow(limit.inShop.currency)),
+    ),
     activity: present(activities[index], 'activity of a payer'),
   }));
+}
+
+/** Reads the rates of the currencies in which limits are set; most are set in USDC. */
+async function readLimitRates(tx: Tx, rows: readonly RiskSettingsRow[]) {
+  const limits = rows.map(riskLimits).flatMap(({ first, high }) => [first, high]);
+  const currencies = limits.flatMap((limit) => limit?.inShop?.currency ?? []);
+  return currencies.length === 0 ? new Map() : await selectRates(tx, currencies);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { actorId } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import { isSameLimit, type Limit, limitFrom, storedShopSum } from '#core/shop-limit.ts';
 import { staleVersion } from '#core/stale-version.ts';
+import { sumText } from '#core/sums.ts';
 import type { Tx } from '#db/database.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
 import { endInvitationsOf } from '#people/invite.ts';
@@ -30,17 +32,33 @@ export interface MemberChange {
   readonly version: number;
   /** An undefined field leaves the member's value unchanged. */
   readonly role: Role | undefined;
-  readonly refundLimit: number | undefined;
+  readonly refundLimit: Limit | undefined;
   readonly mayDiscount: boolean | undefined;
 }
 
-function rightsOf({ email, role, refund_limit, may_discount }: MemberRow) {
-  return { email, role, refund_limit: Number(refund_limit), may_discount };
+function rightsOf(member: MemberRow) {
+  const { email, role, refund_limit, may_discount } = member;
+  const { inShop } = limitOf(member);
+  const refund_limit_presentment = inShop === null ? null : { ...inShop };
+  return {
+    email,
+    role,
+    refund_limit: Number(refund_limit),
+    refund_limit_presentment,
+    may_discount,
+  };
 }
 
-function describeRights({ email, refund_limit, may_discount }: MemberRow): string {
+function limitOf({ refund_limit, refund_limit_presentment }: MemberRow): Limit {
+  return limitFrom(refund_limit, refund_limit_presentment);
+}
+
+function describeRights(member: MemberRow): string {
+  const { email, may_discount } = member;
+  const { atoms, inShop } = limitOf(member);
   const discounts = may_discount ? 'may give discounts' : 'may not give discounts';
-  return `${email} may refund ${refund_limit} atoms of a sale at a till, and ${discounts}.`;
+  const sum = sumText(BigInt(inShop?.amount ?? atoms), inShop?.currency ?? null, 'en');
+  return `${email} may refund ${sum} of a sale at a till, and ${discounts}.`;
 }
 
 export async function changeMember(
@@ -54,8 +72,12 @@ export async function changeMember(
   const { member } = target;
   if (member.version !== change.version) return staleVersion(member.version);
   const { role = member.role, mayDiscount: may_discount = member.may_discount } = change;
-  const refund_limit = BigInt(change.refundLimit ?? member.refund_limit);
-  const changed = { ...member, role, refund_limit, may_discount };
+  const limit = change.refundLimit ?? limitOf(member);
+  const limits = {
+    refund_limit: limit.atoms,
+    refund_limit_presentment: storedShopSum(limit),
+  };
+  const changed = { ...member, role, ...limits, may_discount };
   if (target.isLastOwner && role !== 'owner') return lastOwner();
   const isSameRole = member.role === role;
   const kind =
@@ -65,7 +87,7 @@ export async function changeMember(
         ? 'promoted'
         : 'demoted';
   if (kind !== null && !ref.factorIsFresh) return factorNotFresh();
-  const sameRights = member.refund_limit === refund_limit && member.may_discount === may_discount;
+  const sameRights = isSameLimit(limitOf(member), limit) && member.may_discount === may_discount;
   if (isSameRole && sameRights) return member;
   await updateMember(tx, ref.accountId, changed);
   const { email } = member;
@@ -82,15 +104,16 @@ export async function changeMember(
   return { ...changed, version: member.version + 1 };
 }
 
-async function updateMember(
-  tx: Tx,
-  accountId: string,
-  changed: Pick<MemberRow, 'user_id' | 'role' | 'refund_limit' | 'may_discount'>,
-): Promise<void> {
+async function updateMember(tx: Tx, accountId: string, changed: MemberRow): Promise<void> {
+  const { refund_limit_presentment: inShop } = changed;
   await tx.query(
-    `update memberships set role = $3, refund_limit = $4, may_discount = $5, version = version + 1
+    `update memberships set role = $3, refund_limit = $4, may_discount = $5,
+       refund_limit_presentment = $6::text::jsonb, version = version + 1
      where account_id = $1 and user_id = $2`,
-    [accountId, changed.user_id, changed.role, changed.refund_limit, changed.may_discount],
+    [
+      ...[accountId, changed.user_id, changed.role, changed.refund_limit, changed.may_discount],
+      inShop === null ? null : JSON.stringify(inShop),
+    ],
   );
 }
 

@@ -1,3 +1,4 @@
+import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { highestRole, type Role } from '#people/role-order.ts';
@@ -14,11 +15,16 @@ export const memberships = table('memberships', {
   pin_wrong_at: 'timestamptz[]',
   pin_blocked_until: 'timestamptz?',
   refund_limit: 'bigint',
+  /** The limit in the shop's currency; `null` if it was set in atoms. */
+  refund_limit_presentment: as<StoredShopSum | null>('jsonb?'),
   may_discount: 'boolean',
 });
 
 const MEMBERSHIP = memberships.pick(
-  ['user_id', 'role', 'version', 'created', 'refund_limit', 'may_discount'],
+  [
+    ...(['user_id', 'role', 'version', 'created'] as const),
+    ...(['refund_limit', 'refund_limit_presentment', 'may_discount'] as const),
+  ],
   'm',
 );
 const PERSON = users.pick(['email', 'name'], 'u');

@@ -1,4 +1,5 @@
 import { type Actor, recordEntry } from '#audit/audit.ts';
+import type { Json } from '#core/canonical-json.ts';
 import type { Tx } from '#db/database.ts';
 import { noteOwnerChange } from '#people/hold-after-owner-change.ts';
 import { type MemberRow, selectOwnerEmails } from '#people/membership-queries.ts';
@@ -42,6 +43,7 @@ type Logged = {
   readonly email: string;
   readonly role: Role;
   readonly refund_limit?: number;
+  readonly refund_limit_presentment?: { readonly [name: string]: Json } | null;
   readonly may_discount?: boolean;
   readonly has_pin?: boolean;
 };

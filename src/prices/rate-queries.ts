@@ -48,6 +48,30 @@ export async function selectRates(
   return new Map(rows.map((row) => [row.currency, row]));
 }
 
+/** Returns the rate of a currency if it is still usable. */
+export function usableRate(
+  rates: ReadonlyMap<string, RateRow>,
+  currency: string,
+  now: Date,
+): string | null {
+  const { rate = null, usable_until: until = null } = rates.get(currency) ?? {};
+  return until === null || until < now ? null : rate;
+}
+
+/**
+ * Returns the rate of a currency for comparing sums with a limit.
+ * @param now if given, only a rate that is still usable.
+ * @returns `null` if there is none.
+ */
+export async function selectRate(
+  sql: Sql,
+  currency: string,
+  now: Date | null = null,
+): Promise<string | null> {
+  const rates = await selectRates(sql, [currency]);
+  return now === null ? (rates.get(currency)?.rate ?? null) : usableRate(rates, currency, now);
+}
+
 /**
  * Claims the next query of the feeds. `first` ignores the interval, because a process that has just
  * started may have new settings.

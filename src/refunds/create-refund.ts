@@ -8,7 +8,8 @@ import { addSeconds } from '#core/clock.ts';
 import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant, tenantOf } from '#core/mode.ts';
-import { type Atoms, add, atoms } from '#core/money.ts';
+import { add } from '#core/money.ts';
+import { excess, unitsUp } from '#core/shop-limit.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { LongPolls } from '#db/long-polls.ts';
@@ -23,8 +24,9 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { Payment } from '#payments/payment.ts';
 import { lockPayment } from '#payments/payment-queries.ts';
 import type { ReceiptPages } from '#payments/receipt-url.ts';
+import { selectRate } from '#prices/rate-queries.ts';
 import { newRefund, type PendingRefund, REFUND_FAILURES, type Refund } from '#refunds/refund.ts';
-import { checkAccountRules } from '#refunds/refund-limits.ts';
+import { checkAccountRules, type RefundDay } from '#refunds/refund-limits.ts';
 import {
   insertRefund,
   reserve,
@@ -33,6 +35,9 @@ import {
   selectReferencedRefund,
   selectRefundedSince,
   selectRefunds,
+  selectTillLimit,
+  selectUnitsRefunded,
+  selectUnitsRefundedSince,
 } from '#refunds/refund-queries.ts';
 import { type AskedAmount, decideShare, type Share } from '#refunds/refund-share.ts';
 import { renderRefund } from '#refunds/render.ts';
@@ -118,6 +123,32 @@ interface Keys {
   readonly receipts: ReceiptPages;
 }
 
+/**
+ * Reads the day's refunds in the unit of the daily limit. A limit in the shop's currency counts
+ * other refunds at the last known rate, however old.
+ */
+async function countDay(
+  tx: Tx,
+  filter: { readonly tenant: Tenant; readonly since: Date },
+  { amount, presentment }: Share,
+): Promise<RefundDay> {
+  const { tenant, since } = filter;
+  const limit = await selectDailyLimit(tx, tenant.accountId);
+  const currency = limit.inShop?.currency ?? null;
+  const rate = currency === null ? null : await selectRate(tx, currency);
+  if (limit.inShop === null || currency === null || rate === null) {
+    const refundedToday = await selectRefundedSince(tx, tenant, since);
+    return { amount, refundedToday, dailyLimit: limit.atoms };
+  }
+  const priced = { currency, rate };
+  const isInIt = presentment?.currency === currency;
+  return {
+    amount: isInIt ? BigInt(presentment.amount) : unitsUp(amount, priced),
+    refundedToday: await selectUnitsRefundedSince(tx, filter, priced),
+    dailyLimit: BigInt(limit.inShop.amount),
+  };
+}
+
 /** Writes the new refund: pending with its settlement job, or failed immediately. */
 async function begin(
   tx: Tx,
@@ -129,14 +160,8 @@ async function begin(
   // Holds the order lock from here on, so that concurrent refunds cannot exceed the daily limit.
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const today = startOfUtcDay(addSeconds(now, stamp.aheadSeconds));
-  const failure = checkAccountRules(
-    beginning.payment,
-    { amount: beginning.share.amount, now },
-    {
-      refundedToday: await selectRefundedSince(tx, tenant, today),
-      dailyLimit: await selectDailyLimit(tx, tenant.accountId),
-    },
-  );
+  const day = await countDay(tx, { tenant, since: today }, beginning.share);
+  const failure = checkAccountRules(beginning.payment, now, day);
   const pending = toRefund(request, { ...beginning, stamp });
   if (failure !== null) {
     const refund: Refund = { ...pending, status: 'failed', failure_code: failure, tx_hash: null };
@@ -204,25 +229,50 @@ function replayRebuilt(
   return { answer, resource: rebuilt.id, refund: rebuilt, deliveries: 0 };
 }
 
+interface TillRefund {
+  readonly payment: Payment;
+  readonly share: Share;
+  readonly id: string;
+  readonly shift: ShiftRights | null;
+}
+
 /**
- * Maximum amount that a till without a shift may refund of one payment without a manager. Counts
- * all refunds of the payment, so that a large amount cannot be split.
+ * Compares a till's refund with its limit. Counts all refunds of the payment, so that a large
+ * amount cannot be split.
+ * @returns how far it is above the limit; `null` if that cannot be said without an exchange rate.
  */
-const TILL_LIMIT = atoms(500_000_000);
+async function excessOfTill(
+  tx: Tx,
+  { payment, share, shift }: TillRefund,
+  request: { readonly terminalId: string; readonly now: Date },
+): Promise<bigint | null> {
+  const limit = shift?.limit ?? (await selectTillLimit(tx, request.terminalId));
+  const atoms = add(payment.amount_reserved, share.amount);
+  const { presentment } = share;
+  const currency = limit.inShop?.currency ?? null;
+  if (presentment === null || presentment.currency !== currency) {
+    const rate = currency === null ? null : await selectRate(tx, currency, request.now);
+    return excess(limit, { atoms, inShop: null }, rate);
+  }
+  const amount = Number(await selectUnitsRefunded(tx, payment.id)) + presentment.amount;
+  return excess(limit, { atoms, inShop: { currency, amount } }, null);
+}
 
 /** Returns the reason why a till's refund needs a manager; `null` if it does not. */
-function needsManager(
-  { payment, amount }: { readonly payment: Payment; readonly amount: Atoms },
-  till: { readonly terminalId: string; readonly shift: ShiftRights | null },
-): string | null {
-  const { terminalId, shift } = till;
-  const limit = shift === null ? TILL_LIMIT : shift.refund_limit;
-  if (add(payment.amount_reserved, amount) > limit) {
-    return shift === null
-      ? 'Refunding more than 500 USDC of one sale'
+async function needsManager(
+  tx: Tx,
+  refund: TillRefund,
+  request: { readonly terminalId: string; readonly now: Date },
+): Promise<string | null> {
+  const above = await excessOfTill(tx, refund, request);
+  if (above === null) return 'Without a current exchange rate, a refund';
+  if (above > 0n) {
+    return refund.shift === null
+      ? 'Refunding more of one sale than the limit of this till'
       : 'Refunding more of one sale than the signed-in cashier may';
   }
-  return payment.terminal_id === terminalId ? null : 'Refunding a sale of another till';
+  const isOwn = refund.payment.terminal_id === request.terminalId;
+  return isOwn ? null : 'Refunding a sale of another till';
 }
 
 /**
@@ -231,16 +281,11 @@ function needsManager(
 async function checkManager(
   tx: Tx,
   request: RefundRequest,
-  refund: {
-    readonly payment: Payment;
-    readonly amount: Atoms;
-    readonly id: string;
-    readonly shift: ShiftRights | null;
-  },
+  refund: TillRefund,
 ): Promise<Refusal | null> {
   const { tenant, terminalId, managerCode = null, now } = request;
   if (terminalId === undefined) return null;
-  const why = needsManager(refund, { terminalId, shift: refund.shift });
+  const why = await needsManager(tx, refund, { terminalId, now });
   if (why === null) return null;
   if (managerCode === null) {
     const message = `${why} needs a manager's code, created in the dashboard.`;
@@ -276,9 +321,8 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   if (!Buffer.isBuffer(reference)) return replayRebuilt(keys, request, reference);
   const share = decideShare(payment, input.amount, await selectEarlier(tx, payment));
   if (isRefusal(share)) return share;
-  const { amount } = share;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
-  const unmanaged = await checkManager(tx, request, { payment, amount, id, shift });
+  const unmanaged = await checkManager(tx, request, { payment, share, id, shift });
   if (unmanaged !== null) return unmanaged;
   const cashierId = shift?.cashier_id ?? null;
   const beginning = { payment, share, id, reference, cashierId };

@@ -79,8 +79,10 @@ test('the status of a payment follows from succeeded refunds, not pending ones',
 const NO_LIMIT = { refundedToday: 0n, dailyLimit: 10n ** 15n };
 
 function check(ms: number, account = NO_LIMIT) {
-  const refund = { amount: atoms(100), now: addMs(UNTIL, ms) };
-  return checkAccountRules(payment({ amount: 100n }), refund, account);
+  return checkAccountRules(payment({ amount: 100n }), addMs(UNTIL, ms), {
+    amount: 100n,
+    ...account,
+  });
 }
 
 test('the window is open until its last millisecond', () => {

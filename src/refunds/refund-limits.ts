@@ -29,17 +29,24 @@ export function decideAmount(payment: Payment, requested: number | null): Atoms 
 }
 
 /**
+ * `amount`, `refundedToday` and `dailyLimit` are in one unit: atoms, or minor units of the currency
+ * in which the limit was set.
+ */
+export interface RefundDay {
+  readonly amount: bigint;
+  readonly refundedToday: bigint;
+  readonly dailyLimit: bigint;
+}
+
+/**
  * Returns why the account's rules end a new refund as `failed` immediately; such a refund is not an
  * invalid request.
  */
 export function checkAccountRules(
   payment: Payment,
-  refund: { readonly amount: Atoms; readonly now: Date },
-  account: { readonly refundedToday: bigint; readonly dailyLimit: bigint },
+  now: Date,
+  { amount, refundedToday, dailyLimit }: RefundDay,
 ): RefundFailure | null {
-  if (refund.now >= payment.refundable_until) return 'refund_window_expired';
-  if (account.refundedToday + refund.amount > account.dailyLimit) {
-    return 'refund_daily_limit_exceeded';
-  }
-  return null;
+  if (now >= payment.refundable_until) return 'refund_window_expired';
+  return refundedToday + amount > dailyLimit ? 'refund_daily_limit_exceeded' : null;
 }

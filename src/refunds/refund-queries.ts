@@ -1,5 +1,7 @@
-import { assert, only, present } from '#core/assert.ts';
+import { assert, only } from '#core/assert.ts';
+import { unitRatio } from '#core/currency-conversion.ts';
 import type { Tenant } from '#core/mode.ts';
+import { type Limit, limitFrom, type StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type LocatedPage, selectLocatedPage, TENANT_KEY } from '#db/paging.ts';
 import { ofTenant } from '#db/plan-shapes.ts';
@@ -108,12 +110,61 @@ export async function selectRefundedSince(tx: Tx, tenant: Tenant, since: Date): 
   return rows[0]?.sum ?? 0n;
 }
 
-export async function selectDailyLimit(tx: Tx, accountId: string): Promise<bigint> {
-  const rows = await tx.query<{ refund_daily_limit: bigint }>(
-    'select refund_daily_limit from accounts where id = $1',
+/**
+ * Returns the sum of a day's refunds in minor units of a currency: refunds in that currency by
+ * their price, any other at this rate, each rounded up.
+ */
+export async function selectUnitsRefundedSince(
+  tx: Tx,
+  filter: { readonly tenant: Tenant; readonly since: Date },
+  priced: { readonly currency: string; readonly rate: string },
+): Promise<bigint> {
+  const { scale, one } = unitRatio(priced);
+  const rows = await tx.query<{ sum: bigint }>(
+    `select coalesce(sum(case when presentment ->> 'currency' = $4
+         then (presentment ->> 'amount')::numeric
+         else div(amount * $5::numeric + $6::numeric - 1, $6::numeric) end), 0)::bigint as sum
+     from refunds
+     where account_id = $1 and livemode = $2 and created >= $3 and status <> 'failed'`,
+    [
+      ...[filter.tenant.accountId, filter.tenant.livemode, filter.since],
+      ...[priced.currency, scale, one],
+    ],
+  );
+  return only(rows, 'sum of refunds').sum;
+}
+
+/** Returns the sum of a payment's refunds in the currency of its price. */
+export async function selectUnitsRefunded(tx: Tx, paymentId: string): Promise<bigint> {
+  const rows = await tx.query<{ sum: bigint }>(
+    `select coalesce(sum((presentment ->> 'amount')::bigint), 0)::bigint as sum
+     from refunds where payment_id = $1 and status <> 'failed'`,
+    [paymentId],
+  );
+  return only(rows, 'sum of refunds').sum;
+}
+
+export async function selectDailyLimit(tx: Tx, accountId: string): Promise<Limit> {
+  const rows = await tx.query<{ atoms: bigint; stored: StoredShopSum | null }>(
+    `select refund_daily_limit as atoms, refund_daily_limit_presentment as stored
+     from accounts where id = $1`,
     [accountId],
   );
-  return present(rows[0], 'account').refund_daily_limit;
+  const { atoms, stored } = only(rows, 'account');
+  return limitFrom(atoms, stored);
+}
+
+/** Returns what a terminal may refund of one sale while no person is signed in. */
+export async function selectTillLimit(tx: Tx, terminalId: string): Promise<Limit> {
+  const rows = await tx.query<{ atoms: bigint; stored: StoredShopSum | null }>(
+    `select coalesce(t.refund_limit, a.till_refund_limit) as atoms,
+       case when t.refund_limit is null
+         then a.till_refund_limit_presentment else t.refund_limit_presentment end as stored
+     from terminals t join accounts a on a.id = t.account_id where t.id = $1`,
+    [terminalId],
+  );
+  const { atoms, stored } = only(rows, 'terminal');
+  return limitFrom(atoms, stored);
 }
 
 export async function insertRefund(

@@ -1,7 +1,13 @@
 import type { Tenant } from '#core/mode.ts';
+import { type Limit, storedShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
-import { type RiskSettings, type RiskSettingsRow, riskSettings } from '#risk/risk-settings.ts';
+import {
+  type RiskLimits,
+  type RiskSettings,
+  type RiskSettingsRow,
+  riskSettings,
+} from '#risk/risk-settings.ts';
 
 export async function selectRiskSettings(
   sql: Sql,
@@ -31,21 +37,32 @@ export async function selectRiskSettingsOf(
 export async function saveRiskSettings(
   tx: Tx,
   tenant: Tenant,
-  change: { readonly settings: RiskSettings; readonly version: number; readonly now: Date },
+  change: {
+    readonly settings: RiskSettings;
+    /** The limits of the settings that were set in the shop's currency. */
+    readonly limits?: RiskLimits;
+    readonly version: number;
+    readonly now: Date;
+  },
 ): Promise<number | null> {
-  const { settings, version, now } = change;
+  const { settings, limits, version, now } = change;
+  const inShop = (limit: Limit | null | undefined) => (limit == null ? null : storedShopSum(limit));
   const row = await riskSettings.upsert(
     tx,
     {
       ...{ account_id: tenant.accountId, livemode: tenant.livemode },
       first_payment_confirm_from: settings.firstPaymentConfirmFrom,
       high_amount_confirm_from: settings.highAmountConfirmFrom,
+      first_payment_confirm_from_presentment: inShop(limits?.first),
+      high_amount_confirm_from_presentment: inShop(limits?.high),
       velocity_per_hour: settings.velocityPerHour,
       ...{ version: version + 1, updated: now },
     },
     `on conflict (account_id, livemode) do update
      set first_payment_confirm_from = excluded.first_payment_confirm_from,
        high_amount_confirm_from = excluded.high_amount_confirm_from,
+       first_payment_confirm_from_presentment = excluded.first_payment_confirm_from_presentment,
+       high_amount_confirm_from_presentment = excluded.high_amount_confirm_from_presentment,
        velocity_per_hour = excluded.velocity_per_hour, version = excluded.version,
        updated = excluded.updated
      where risk_settings.version = excluded.version - 1`,

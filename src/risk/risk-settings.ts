@@ -1,6 +1,6 @@
-import type { Atoms } from '#core/money.ts';
-import { atoms } from '#core/money.ts';
-import { type Row, table } from '#db/table.ts';
+import { type Atoms, atoms } from '#core/money.ts';
+import { type Limit, limitFrom, type StoredShopSum } from '#core/shop-limit.ts';
+import { as, type Row, table } from '#db/table.ts';
 
 /** An account's risk policy in one mode. A `null` limit switches its rule off. */
 export interface RiskSettings {
@@ -29,7 +29,9 @@ export const riskSettings = table(
   'risk_settings',
   {
     first_payment_confirm_from: 'bigint?',
+    first_payment_confirm_from_presentment: as<StoredShopSum | null>('jsonb?'),
     high_amount_confirm_from: 'bigint?',
+    high_amount_confirm_from_presentment: as<StoredShopSum | null>('jsonb?'),
     velocity_per_hour: 'int?',
     version: 'int',
   },
@@ -38,15 +40,40 @@ export const riskSettings = table(
 
 export type RiskSettingsRow = Row<typeof riskSettings>;
 
-function optional(value: bigint | null): Atoms | null {
-  return value === null ? null : atoms(value);
+/** The limits of a policy, each in atoms or in the shop's currency. */
+export interface RiskLimits {
+  readonly first: Limit | null;
+  readonly high: Limit | null;
 }
 
-export function toRiskSettings(row: RiskSettingsRow | undefined): RiskSettings {
-  if (row === undefined) return DEFAULT_RISK_SETTINGS;
+function limit(value: bigint | null, stored: StoredShopSum | null): Limit | null {
+  return value === null ? null : limitFrom(value, stored);
+}
+
+export function riskLimits(row: RiskSettingsRow | undefined): RiskLimits {
+  if (row === undefined) {
+    const { firstPaymentConfirmFrom: from } = DEFAULT_RISK_SETTINGS;
+    return { first: limit(from, null), high: null };
+  }
+  const { first_payment_confirm_from: first, high_amount_confirm_from: high } = row;
   return {
-    firstPaymentConfirmFrom: optional(row.first_payment_confirm_from),
-    highAmountConfirmFrom: optional(row.high_amount_confirm_from),
-    velocityPerHour: row.velocity_per_hour,
+    first: limit(first, row.first_payment_confirm_from_presentment),
+    high: limit(high, row.high_amount_confirm_from_presentment),
+  };
+}
+
+/**
+ * Returns the settings for the rules.
+ * @param from the amount in atoms from which a sale reaches a limit
+ */
+export function toRiskSettings(
+  row: RiskSettingsRow | undefined,
+  from: (limit: Limit) => bigint = (limit) => limit.atoms,
+): RiskSettings {
+  const { first, high } = riskLimits(row);
+  return {
+    firstPaymentConfirmFrom: first === null ? null : atoms(from(first)),
+    highAmountConfirmFrom: high === null ? null : atoms(from(high)),
+    velocityPerHour: row?.velocity_per_hour ?? null,
   };
 }

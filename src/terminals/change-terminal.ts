@@ -1,10 +1,13 @@
 import type { Issued } from '#accounts/create-api-key.ts';
 import { checkLocation } from '#accounts/locations.ts';
+import { type LimitInput, readLimit } from '#accounts/read-limit.ts';
 import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { canonicalJson, type Json } from '#core/canonical-json.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
 import { readName } from '#core/name-rules.ts';
+import { storedShopSum } from '#core/shop-limit.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -18,6 +21,7 @@ import {
   updateTerminal,
   updateUnversioned,
 } from '#terminals/provisioning-queries.ts';
+import { refundLimitOf } from '#terminals/render.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 export interface TerminalRef extends TenantRef {
@@ -28,7 +32,8 @@ export interface TerminalRef extends TenantRef {
 function changeable(row: TerminalRow) {
   const { label, name, status, platform, software_version, location_id: location } = row;
   const offline = limitsObject(row.offline);
-  return { label, name, status, platform, software_version, location, offline };
+  const own = { label, name, status, platform, software_version, location, offline };
+  return { ...own, ...refundLimitOf(row) };
 }
 
 function previousAttributesOf(before: TerminalRow, after: TerminalRow): { [key: string]: Json } {
@@ -59,6 +64,8 @@ export async function editTerminal(
     /** One of the account's locations; `null` for none. */
     readonly location?: string | null | undefined;
     readonly offline?: OfflineLimits | null | undefined;
+    /** Refunds of one sale while nobody is signed in; `null` as the account says. */
+    readonly refund_limit?: LimitInput | null | undefined;
   },
 ): Promise<TerminalRow | Refusal> {
   const before = await lockTerminal(tx, ref.tenant, ref.id);
@@ -72,7 +79,9 @@ export async function editTerminal(
   const { location = before.location_id } = edit;
   const unknown = await checkLocation(tx, [ref.tenant.accountId], location);
   if (unknown !== null) return unknown;
-  const changed = { ...before, label, name, status, location_id: location, offline };
+  const limit = await readRefundLimit(tx, before, edit.refund_limit);
+  if (isRefusal(limit)) return limit;
+  const changed = { ...before, label, name, status, location_id: location, offline, ...limit };
   const previous = previousAttributesOf(before, changed);
   if (Object.keys(previous).length === 0) return before;
   const after = await updateTerminal(tx, changed);
@@ -91,6 +100,20 @@ export async function editTerminal(
     after: Object.fromEntries(Object.keys(previous).map((field) => [field, now[field] ?? null])),
   });
   return after;
+}
+
+/** Returns the changed columns of the limit. */
+async function readRefundLimit(
+  tx: Tx,
+  { account_id: accountId }: TerminalRow,
+  input: LimitInput | null | undefined,
+): Promise<Partial<TerminalRow> | Refusal> {
+  if (input === undefined) return {};
+  if (input === null) return { refund_limit: null, refund_limit_presentment: null };
+  const place = { accountId, param: 'refund_limit', most: MAX_AMOUNT };
+  const limit = await readLimit(tx, input, place);
+  if (isRefusal(limit)) return limit;
+  return { refund_limit: limit.atoms, refund_limit_presentment: storedShopSum(limit) };
 }
 
 /**

@@ -28,14 +28,12 @@ export async function lockTerminal(
   return terminals.findOwn(tx, tenant, id, 'for update');
 }
 
-export async function updateTerminal(
-  tx: Tx,
-  terminal: Pick<TerminalRow, 'id' | 'label' | 'name' | 'status' | 'location_id' | 'offline'>,
-): Promise<TerminalRow> {
+export async function updateTerminal(tx: Tx, terminal: TerminalRow): Promise<TerminalRow> {
   const { id, label, name, status, location_id, offline } = terminal;
+  const { refund_limit, refund_limit_presentment } = terminal;
   const rows = await terminals.update(
     tx,
-    { label, name, status, location_id, offline },
+    { label, name, status, location_id, offline, refund_limit, refund_limit_presentment },
     { where: 'id = $1', values: [id], also: 'version = version + 1' },
   );
   return only(rows, 'terminal');

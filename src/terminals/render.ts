@@ -1,8 +1,21 @@
 import type { Json } from '#core/canonical-json.ts';
 import { networkOf } from '#core/mode.ts';
+import { toJsonAtoms } from '#core/money.ts';
+import { limitFrom } from '#core/shop-limit.ts';
 import { limitsObject } from '#terminals/offline-limits.ts';
 import { type TagPlace, tagUrl } from '#terminals/tag-url.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
+
+/** Renders the limit of refunds while nobody is signed in. */
+export function refundLimitOf(row: Pick<TerminalRow, 'refund_limit' | 'refund_limit_presentment'>) {
+  const { refund_limit: atoms, refund_limit_presentment: stored } = row;
+  if (atoms === null) return { refund_limit: null, refund_limit_presentment: null };
+  const { inShop } = limitFrom(atoms, stored);
+  return {
+    refund_limit: toJsonAtoms(atoms),
+    refund_limit_presentment: inShop === null ? null : { ...inShop },
+  };
+}
 
 /** Renders the terminal object of behavior.md 14. */
 export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart_tap'>): {
@@ -20,6 +33,7 @@ export function terminalObject(row: Omit<TerminalRow, 'version' | 'tag' | 'smart
     status: row.status,
     location: row.location_id,
     offline: limitsObject(row.offline),
+    ...refundLimitOf(row),
     last_seen_at: row.last_seen_at?.toISOString() ?? null,
     created: row.created.toISOString(),
   };

@@ -1,5 +1,6 @@
 import { accountModes, NAMED_ACCOUNT } from '#accounts/account-queries.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
@@ -26,6 +27,9 @@ export const terminals = table('terminals', {
   location_id: 'text?',
   /** Limits for offline sales; `null` if the terminal may make none. */
   offline: as<OfflineLimits | null>('jsonb?'),
+  /** Atoms of one sale that it may refund while nobody is signed in; `null` as the account says. */
+  refund_limit: 'bigint?',
+  refund_limit_presentment: as<StoredShopSum | null>('jsonb?'),
 });
 
 export type TerminalRow = Row<typeof terminals>;

@@ -1,12 +1,11 @@
 import { isReachable } from '../data/api.ts';
+import type { Device } from '../data/device-api.ts';
 import { formatMoney } from '../ui/format-price.ts';
 import { t, withTexts } from '../ui/text/t.ts';
 import type { OfflineSelling } from './screens/till-context.ts';
 import type { Create, Till } from './till-phases.ts';
 import type { TillRunner, TillView } from './till-runner.ts';
 import type { Settings } from './till-storage.ts';
-
-const TIP_PERCENTAGES = [10, 15, 20] as const;
 
 interface Chargeable {
   readonly units: bigint;
@@ -17,17 +16,21 @@ interface Chargeable {
 export interface Charging {
   readonly view: { readonly till: Till };
   readonly settings: Settings;
+  readonly device: Device | null;
 }
 
 /** Returns the request to open a payment that a click on `Charge` sends. */
-export function createOf({ units, currency }: Chargeable, { view, settings }: Charging): Create {
+export function createOf(
+  { units, currency }: Chargeable,
+  { view, settings, device }: Charging,
+): Create {
   return {
     key: crypto.randomUUID(),
     amount: units,
     currency,
     lines: null,
     splitGroup: view.till.split?.group ?? null,
-    tipping: settings.asksForTips ? TIP_PERCENTAGES : null,
+    tipping: settings.asksForTips ? (device?.tip_percentages ?? [10, 15, 20]) : null,
     cashier: settings.cashier || null,
   };
 }

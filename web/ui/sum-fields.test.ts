@@ -7,10 +7,11 @@ import { test } from 'node:test';
 /** Every amount field, by the file that renders it. Add new ones here. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
-  'dashboard/pages/settings.tsx': ['Daily refund limit'],
+  'dashboard/pages/settings.tsx': ['Daily refund limit', 'Refund limit at tills'],
   'dashboard/terminals/catalog-dialog.tsx': ['Price'],
   'dashboard/account/offline-limits.tsx': ['Per payment', 'Per card and day', 'Total'],
   'dashboard/payments/refund-dialog.tsx': ['Amount'],
+  'dashboard/terminals/refund-limit.tsx': ['Refund limit'],
   'dashboard/terminals/till-access-dialog.tsx': ['Refund limit'],
   'dashboard/payouts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/offline-rule.tsx': ['Highest sum of a sale'],
@@ -49,11 +50,10 @@ const SEARCHES: Readonly<Record<string, string>> = {
  * amount was understood.
  */
 const SILENT: ReadonlySet<string> = new Set([
-  'dashboard/pages/risk-rules.tsx',
-  'dashboard/pages/settings.tsx',
+  // The fields of risk rules, settings, people and terminals.
+  'dashboard/account/limit-field.tsx',
   'dashboard/terminals/catalog-dialog.tsx',
   'dashboard/account/offline-limits.tsx',
-  'dashboard/terminals/till-access-dialog.tsx',
   'operator/parts/offline-rule.tsx',
   'operator/parts/policy-form.tsx',
   'terminal/screens/cart-dialogs.tsx',

@@ -1,3 +1,4 @@
+import { localDecimal } from '#core/sums.ts';
 import { t, textLocale } from './text/t.ts';
 
 /**
@@ -77,13 +78,13 @@ export function plainText(text: string): string {
  */
 function separatorsOf({ decimals = USDC_DECIMALS, locale = textLocale() }: SumRules) {
   const price = { style: 'currency', currency: 'EUR' } as const;
-  const parts = new Intl.NumberFormat(locale, {
+  // Seven digits, because some languages group no four.
+  const text = localDecimal('1234567.5', locale, {
     numberingSystem: 'latn',
     ...(decimals === USDC_DECIMALS ? {} : price),
-    // Seven digits, because some languages group no four.
-  }).formatToParts(1_234_567.5);
-  const signOf = (type: string) => parts.find((part) => part.type === type)?.value ?? '';
-  return { decimal: signOf('decimal'), group: signOf('group') };
+  });
+  const [, group = '', decimal = ''] = /(\D)567(\D)5/.exec(text) ?? [];
+  return { group, decimal };
 }
 
 /**

@@ -31,8 +31,10 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     summary: 'Refund a payment',
     description:
       'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
-      'person who is signed in may refund (their `refund_limit`), or than 500 USDC without a ' +
-      'shift. Without a code, the response is 403 `manager_required`, and no money moves.',
+      'person who is signed in may refund (their `refund_limit`), or, without a shift, than the ' +
+      'terminal’s `refund_limit` or else the account’s `till_refund_limit`. Without a code, the ' +
+      'response is 403 `manager_required`, and no money moves. So it is if a limit in another ' +
+      'currency than the sale’s has no usable exchange rate.',
     idempotency: 'required',
     body: PosRefundBody,
     bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000 },

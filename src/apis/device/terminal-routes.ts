@@ -1,7 +1,7 @@
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { selectShopAt } from '#accounts/locations.ts';
 import { selectShift, shiftView } from '#accounts/shift-rows.ts';
-import { selectShopSettings } from '#accounts/shop-settings.ts';
+import { selectShopSettings, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { deviceRoute } from '#apis/device/device-route.ts';
 import { readOffline } from '#apis/device/offline-routes.ts';
 import {
@@ -33,6 +33,8 @@ const responses = {
       language: 'de',
       currency: 'eur',
       discounts: [{ name: 'Regulars', rate: 1000 }],
+      default_tax_rate: 'standard',
+      tip_percentages: [10, 15, 20],
       signs_receipts: false,
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
@@ -43,16 +45,22 @@ const responses = {
   },
 };
 
+/** The tips that a till offers unless the account has its own. */
+const USUAL_TIPS = [10, 15, 20];
+
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const { merchant } = caller;
-  const [offline, brand, at, shop, shift] = await Promise.all([
+  const asked = { accountId, terminalId: row.id };
+  const [offline, brand, at, shop, shift, taxesOf] = await Promise.all([
     readOffline(ctx, { merchant, row }),
     selectBrand(ctx.db, accountId),
-    selectShopAt(ctx.db, { accountId, terminalId: row.id }),
+    selectShopAt(ctx.db, asked),
     selectShopSettings(ctx.db, accountId),
     selectShift(ctx.db, caller.terminalId),
+    selectTaxSettings(ctx.db, [asked]),
   ]);
+  const taxes = taxesOf(asked);
   return {
     ...terminalObject(row),
     ...offline,
@@ -61,6 +69,10 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     language: at.language,
     currency: at.currency,
     discounts: shop.discounts.map((one) => ({ ...one })),
+    default_tax_rate: taxes?.tax_rates.some(({ name }) => name === shop.default_tax_rate)
+      ? shop.default_tax_rate
+      : null,
+    tip_percentages: shop.tip_percentages ?? USUAL_TIPS,
     signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),

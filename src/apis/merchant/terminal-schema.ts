@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { LimitPresentment } from '#apis/merchant/limit-schema.ts';
 import { Discounts } from '#apis/merchant/line-schema.ts';
 import {
   FeeRatesSchema,
@@ -8,6 +9,7 @@ import {
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
 import {
+  AtomsOut,
   commonFields,
   idOf,
   listOf,
@@ -38,6 +40,13 @@ const terminalFields = {
     description: 'Location of the terminal; `null` if it has none.',
   }),
   offline: nullable(OfflineLimitsSchema),
+  refund_limit: nullable({
+    ...AtomsOut,
+    description:
+      'USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the ' +
+      'account’s `till_refund_limit` says.',
+  }),
+  refund_limit_presentment: LimitPresentment,
   last_seen_at: nullable(Timestamp),
   created: Timestamp,
 };
@@ -107,6 +116,15 @@ export const DeviceSchema = Type.Object(
       }),
     ),
     discounts: Discounts,
+    default_tax_rate: nullable(
+      Type.String({
+        description:
+          'The name of the tax rate of a sale that is typed on the keypad; `null` for none.',
+      }),
+    ),
+    tip_percentages: Type.Array(Type.Integer({ description: 'Percent of the amount.' }), {
+      description: 'The tips that the till offers.',
+    }),
     signs_receipts: Type.Boolean({
       description:
         'True if this terminal sends its receipts to the account’s fiscal signer: see ' +
@@ -146,6 +164,8 @@ export const TERMINAL_EXAMPLE = {
   status: 'active',
   location: null,
   offline: null,
+  refund_limit: null,
+  refund_limit_presentment: null,
   last_seen_at: '2026-10-01T12:00:00.000Z',
   created: '2026-09-28T08:00:00.000Z',
 } as const;

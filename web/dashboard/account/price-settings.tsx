@@ -8,20 +8,12 @@ import { Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { rateWords } from '../../ui/price-text.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
-import { t, textLocale } from '../../ui/text/t.ts';
+import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { type Account, type AccountProps, useSettingsForm } from './account-settings.ts';
+import { currencyName } from './currency-name.ts';
 import './shop.css';
-
-/** Returns the code and the name of a currency, for example `EUR · Euro`. */
-function currencyName(currency: string | null): string {
-  const code = (currency ?? 'usdc').toUpperCase();
-  if (currency === null) return code;
-  const names = new Intl.DisplayNames(textLocale(), { type: 'currency', fallback: 'none' });
-  const name = names.of(code);
-  return name === undefined ? code : `${code} · ${name}`;
-}
 
 function taxWords(isIncluded: boolean): string {
   return isIncluded ? t('dashboard.prices.tax_included') : t('dashboard.prices.tax_on_top');

@@ -19,8 +19,8 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { readWhole } from '../../ui/whole-number.ts';
+import { type StoredLimit, useLimitField } from '../account/limit-field.tsx';
 import { RiskPreview, type RulesDraft } from '../account/risk-preview.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
@@ -37,18 +37,10 @@ export function RiskRules(): ReactNode {
   );
 }
 
-function unitsOf(atoms: number | null): bigint | null {
-  return atoms === null ? null : BigInt(atoms);
-}
+type LimitName = 'first_payment_confirm_from' | 'high_amount_confirm_from';
 
-function amountText(atoms: number | null): string {
-  return atoms === null ? '' : writeSum(BigInt(atoms));
-}
-
-/** Returns the amount, `null` for an empty field, `undefined` for invalid input. */
-function amountOf(typed: TypedSum): number | null | undefined {
-  if (typed.is === 'empty') return null;
-  return typed.is === 'sum' ? Number(typed.units) : undefined;
+function limitOf(rules: ReadRiskSettingsResponse, name: LimitName): StoredLimit {
+  return { atoms: rules[name], presentment: rules[`${name}_presentment`] };
 }
 
 function readCount(typed: string): number | null | undefined {
@@ -56,21 +48,21 @@ function readCount(typed: string): number | null | undefined {
 }
 
 interface Typed {
-  readonly first: TypedSum;
-  readonly high: TypedSum;
+  readonly first: ReturnType<typeof useLimitField>;
+  readonly high: ReturnType<typeof useLimitField>;
   readonly velocity: string;
 }
 
-/** Returns the typed rules, or `null` if a field is invalid. */
-function draftOf(typed: Typed): RulesDraft | null {
-  const firstFrom = amountOf(typed.first);
-  const highFrom = amountOf(typed.high);
-  const perHour = readCount(typed.velocity);
-  if (firstFrom === undefined || highFrom === undefined || perHour === undefined) return null;
-  if (perHour === 0) return null;
+/** Returns the typed rules in atoms, or `null` if a field is invalid or a rate is missing. */
+function draftOf({ first, high, velocity }: Typed): RulesDraft | null {
+  const perHour = readCount(velocity);
+  const isUnread = [first, high].some(({ input, atoms }) => {
+    return input === undefined || (input !== null && atoms === null);
+  });
+  if (isUnread || perHour === undefined || perHour === 0) return null;
   return {
-    first_payment_confirm_from: firstFrom,
-    high_amount_confirm_from: highFrom,
+    first_payment_confirm_from: first.atoms,
+    high_amount_confirm_from: high.atoms,
     velocity_per_hour: perHour,
   };
 }
@@ -81,30 +73,23 @@ function useRules(rules: ReadRiskSettingsResponse) {
   const { call } = useMerchant();
   const toast = useToast();
   const [opened, setOpened] = useState(rules.version);
-  const [first, setFirst] = useState(amountText(rules.first_payment_confirm_from));
-  const [high, setHigh] = useState(amountText(rules.high_amount_confirm_from));
+  const first = useLimitField(limitOf(rules, 'first_payment_confirm_from'));
+  const high = useLimitField(limitOf(rules, 'high_amount_confirm_from'));
   const [velocity, setVelocity] = useState(String(rules.velocity_per_hour ?? ''));
-  const [before] = useState(rules);
-  const sums = {
-    first: readSum(first, { wrote: unitsOf(before.first_payment_confirm_from) }),
-    high: readSum(high, { wrote: unitsOf(before.high_amount_confirm_from) }),
-  };
   const sending = useSend(RULES);
   const isStale = opened !== rules.version;
   const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
   const save = async () => {
-    const firstFrom = amountOf(sums.first);
-    const highFrom = amountOf(sums.high);
     const perHour = readCount(velocity);
     const wrong = t('dashboard.risk_rules.sum_invalid');
-    if (firstFrom === undefined) return sending.refuse('first_payment_confirm_from', wrong);
-    if (highFrom === undefined) return sending.refuse('high_amount_confirm_from', wrong);
+    if (first.input === undefined) return sending.refuse('first_payment_confirm_from', wrong);
+    if (high.input === undefined) return sending.refuse('high_amount_confirm_from', wrong);
     if (perHour === undefined)
       return sending.refuse('velocity_per_hour', t('dashboard.risk_rules.number_invalid'));
     const body = {
       version: rules.version,
-      first_payment_confirm_from: firstFrom,
-      high_amount_confirm_from: highFrom,
+      first_payment_confirm_from: first.input,
+      high_amount_confirm_from: high.input,
       velocity_per_hour: perHour,
     };
     const saved = await sending.send(() =>
@@ -115,11 +100,7 @@ function useRules(rules: ReadRiskSettingsResponse) {
     toast(t('dashboard.settings.saved'));
   };
   return {
-    draft: draftOf({ ...sums, velocity }),
-    fields: {
-      first: { value: first, sum: sums.first, onText: setFirst, shows: true },
-      high: { value: high, sum: sums.high, onText: setHigh, shows: true },
-    },
+    draft: draftOf({ first, high, velocity }),
     ...{ first, high, velocity, setVelocity },
     ...{ sending, isStale, stored, save },
   };
@@ -129,32 +110,34 @@ function RulesForm({ rules }: { readonly rules: ReadRiskSettingsResponse }): Rea
   const { may } = useMerchant();
   const form = useRules(rules);
   const { first, high, velocity, sending, isStale, stored } = form;
-  const field = { readOnly: !may('admin') };
+  const isReadOnly = !may('admin');
+  const storedLimit = (name: LimitName, { field, textOf }: typeof first) =>
+    stored(textOf(limitOf(rules, name)), field.value);
   const fields = (
     <>
       <ChangedMeanwhile isStale={isStale} />
       <SumField
-        {...field}
         label={t('dashboard.risk_rules.new_customers.label')}
-        {...form.fields.first}
+        {...first.field}
+        readOnly={isReadOnly || first.field.readOnly}
         hint={
-          stored(amountText(rules.first_payment_confirm_from), first) ??
+          storedLimit('first_payment_confirm_from', first) ??
           t('dashboard.risk_rules.new_customers.hint')
         }
         error={sending.problemAt('first_payment_confirm_from')}
       />
       <SumField
-        {...field}
         label={t('dashboard.risk_rules.every_customer.label')}
-        {...form.fields.high}
+        {...high.field}
+        readOnly={isReadOnly || high.field.readOnly}
         hint={
-          stored(amountText(rules.high_amount_confirm_from), high) ??
+          storedLimit('high_amount_confirm_from', high) ??
           t('dashboard.risk_rules.every_customer.hint')
         }
         error={sending.problemAt('high_amount_confirm_from')}
       />
       <TextField
-        {...field}
+        readOnly={isReadOnly}
         label={t('dashboard.risk_rules.hourly.label')}
         inputMode="numeric"
         value={velocity}

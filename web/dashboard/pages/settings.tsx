@@ -7,7 +7,6 @@ import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
 import { OwnAccess } from '../../desk/own-access.tsx';
 import { useSend } from '../../desk/use-send.ts';
-import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -21,12 +20,13 @@ import { offeredLanguages } from '../../ui/text/switch-language.ts';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { readSum, type TypedSum, writeSum } from '../../ui/typed-sum.ts';
 import { readWhole } from '../../ui/whole-number.ts';
 import { Brand } from '../account/brand-settings.tsx';
+import { limitFact, type StoredLimit, useLimitField, useShopNow } from '../account/limit-field.tsx';
 import { ShopPrices } from '../account/price-settings.tsx';
 import { ReceiptSettings } from '../account/receipt-settings.tsx';
 import { TaxRates } from '../account/tax-rate-settings.tsx';
+import { TillSettings } from '../account/till-settings.tsx';
 import { NewAccountForm } from '../sessions/no-account.tsx';
 import { useAccount, useMerchant } from '../use-merchant.ts';
 
@@ -51,6 +51,7 @@ export function Settings(): ReactNode {
               </section>
               <ShopPrices account={account} />
               <TaxRates account={account} />
+              <TillSettings account={account} />
               <ReceiptSettings account={account} />
               <Brand name={account.name} />
             </Fragment>
@@ -90,6 +91,7 @@ const FIELDS = [
   'name',
   'refund_window_days',
   'refund_daily_limit',
+  'till_refund_limit',
   'time_zone',
   'language',
 ] as const;
@@ -106,26 +108,23 @@ function OwnLanguage(): ReactNode {
   );
 }
 
-/** Reads the typed daily limit and refund window. @returns the values, or the problem with them. */
-function readLimits(typed: { readonly days: string; readonly limit: TypedSum }) {
-  const days = readWhole(typed.days);
-  const { limit } = typed;
-  const wrong = (field: string, words: string) => ({ wrong: [field, words] as const });
-  if (days === null) return wrong('refund_window_days', t('dashboard.settings.window_invalid'));
-  if (limit.is !== 'sum') return wrong('refund_daily_limit', t('dashboard.settings.limit_invalid'));
-  return { wrong: null, days, limit: limit.units };
+type LimitName = 'refund_daily_limit' | 'till_refund_limit';
+
+function limitOf(account: Account, name: LimitName): StoredLimit {
+  return { atoms: account[name], presentment: account[`${name}_presentment`] };
 }
 
-function useLimit(stored: bigint) {
-  const [wrote] = useState(stored);
-  const [value, onText] = useState(() => writeSum(wrote));
-  return { value, onText, sum: readSum(value, { wrote }), shows: true };
+type LimitForm = ReturnType<typeof useLimitField>;
+
+/** Returns the field of the API for a limit that the user has changed. */
+function changedLimit(name: LimitName, { isUntouched, input }: LimitForm) {
+  return isUntouched || input == null ? {} : { [name]: input };
 }
 
 function formFields(account: Account) {
-  const { name, requested_name, refund_window_days, refund_daily_limit } = account;
-  const { time_zone, language } = account;
-  return { name, requested_name, refund_window_days, refund_daily_limit, time_zone, language };
+  const { name, requested_name, refund_window_days, time_zone, language } = account;
+  const limits = [limitOf(account, 'refund_daily_limit'), limitOf(account, 'till_refund_limit')];
+  return { name, requested_name, refund_window_days, limits, time_zone, language };
 }
 
 function useAccountForm(account: Account) {
@@ -135,14 +134,24 @@ function useAccountForm(account: Account) {
   const wished = account.requested_name ?? account.name;
   const [name, setName] = useState(wished);
   const [days, setDays] = useState(String(account.refund_window_days));
-  const limit = useLimit(BigInt(account.refund_daily_limit));
+  const daily = useLimitField(limitOf(account, 'refund_daily_limit'));
+  const till = useLimitField(limitOf(account, 'till_refund_limit'));
   const [timeZone, setTimeZone] = useState(account.time_zone);
   const [language, setLanguage] = useState(account.language);
   const sending = useSend([...FIELDS]);
   const save = async () => {
-    const read = readLimits({ days, limit: limit.sum });
-    if (read.wrong !== null) return sending.refuse(...read.wrong);
-    const limits = { refund_window_days: read.days, refund_daily_limit: Number(read.limit) };
+    const refundDays = readWhole(days);
+    if (refundDays === null) {
+      return sending.refuse('refund_window_days', t('dashboard.settings.window_invalid'));
+    }
+    const invalid = t('dashboard.settings.limit_invalid');
+    if (daily.input == null) return sending.refuse('refund_daily_limit', invalid);
+    if (till.input == null) return sending.refuse('till_refund_limit', invalid);
+    const limits = {
+      refund_window_days: refundDays,
+      ...changedLimit('refund_daily_limit', daily),
+      ...changedLimit('till_refund_limit', till),
+    };
     const isRenamed = name.trim() !== wished;
     const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone.trim(), language };
     const body = { version: account.version, ...texts, ...limits };
@@ -153,15 +162,16 @@ function useAccountForm(account: Account) {
     toast(t(isWaiting ? 'dashboard.settings.name_waits' : 'dashboard.settings.saved'));
   };
   const texts = { name, setName, days, setDays, timeZone, setTimeZone, language, setLanguage };
-  return { ...texts, limit, sending, save, isStale };
+  return { ...texts, daily, till, sending, save, isStale };
 }
 
 function AccountForm({ account }: { readonly account: Account }): ReactNode {
   const form = useAccountForm(account);
-  const { name, setName, days, setDays, timeZone, setTimeZone, limit, sending, save } = form;
+  const { name, setName, days, setDays, timeZone, setTimeZone, daily, till, sending, save } = form;
   const { isStale } = form;
-  const storedLimit = writeSum(BigInt(account.refund_daily_limit));
   const stored = (is: string, typed: string) => storedNow({ isStale, stored: is, typed });
+  const storedLimit = (name: LimitName, { textOf, field }: LimitForm) =>
+    stored(textOf(limitOf(account, name)), field.value);
   return (
     <Form sending={sending} onSend={save} send={t('desk.button.save')}>
       <ChangedMeanwhile isStale={isStale} />
@@ -186,9 +196,17 @@ function AccountForm({ account }: { readonly account: Account }): ReactNode {
       />
       <SumField
         label={t('dashboard.settings.daily_refund_limit.label')}
-        {...limit}
-        hint={stored(storedLimit, limit.value) ?? t('dashboard.settings.limit_hint')}
+        {...daily.field}
+        hint={storedLimit('refund_daily_limit', daily) ?? t('dashboard.settings.limit_hint')}
         error={sending.problemAt('refund_daily_limit')}
+      />
+      <SumField
+        label={t('dashboard.settings.till_refund_limit.label')}
+        {...till.field}
+        hint={
+          storedLimit('till_refund_limit', till) ?? t('dashboard.settings.till_refund_limit.hint')
+        }
+        error={sending.problemAt('till_refund_limit')}
       />
       <TimeZoneField
         value={timeZone}
@@ -208,7 +226,8 @@ function AccountForm({ account }: { readonly account: Account }): ReactNode {
 
 /** Shows the settings to users who may not change them. */
 function AccountFacts({ account }: { readonly account: Account }): ReactNode {
-  const { name, refund_window_days: days, refund_daily_limit: limit } = account;
+  const { name, refund_window_days: days } = account;
+  const shop = useShopNow();
   return (
     <>
       <p className="soft">{t('dashboard.settings.admin_only')}</p>
@@ -216,7 +235,7 @@ function AccountFacts({ account }: { readonly account: Account }): ReactNode {
         <Fact name={t('dashboard.field.business_name')}>{given(name)}</Fact>
         <Fact name={t('dashboard.settings.refund_window_days.label')}>{formatNumber(days)}</Fact>
         <Fact name={t('dashboard.settings.daily_refund_limit.label')}>
-          <Amount atoms={BigInt(limit)} />
+          {limitFact(limitOf(account, 'refund_daily_limit'), shop)}
         </Fact>
         <Fact name={t('dashboard.settings.time_zone.label')}>{given(account.time_zone)}</Fact>
         <Fact name={t('dashboard.settings.language.label')}>{languageName(account.language)}</Fact>

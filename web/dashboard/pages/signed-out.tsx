@@ -12,6 +12,7 @@ import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
+import { type ShopStart, ShopStartFields } from '../sessions/shop-start.tsx';
 
 /**
  * Pages for users who are not signed in. A link in an email opens each page, or the page sends such
@@ -66,12 +67,14 @@ interface TokenProps extends OutsideProps {
 
 function CompleteSignUp({ people, token }: TokenProps): ReactNode {
   const { texts, sending, field } = useTextForm({ name: '', account_name: '', password: '' });
+  const [shop, setShop] = useState<ShopStart>({});
   const open = async () => {
     const [name, accountName] = [texts.name.trim(), texts.account_name.trim()];
     if (name === '') return sending.refuse('name', t('dashboard.outside.sign_up.name_missing'));
     if (accountName === '')
       return sending.refuse('account_name', t('dashboard.outside.sign_up.business_missing'));
-    const body = { token, name, account_name: accountName, password: texts.password };
+    const { password } = texts;
+    const body = { token, name, account_name: accountName, password, ...shop };
     const session = await sending.send(() => callOf(people)('POST /sign_up/complete', { body }));
     if (session !== null) enter(people);
   };
@@ -85,6 +88,7 @@ function CompleteSignUp({ people, token }: TokenProps): ReactNode {
         {...field('account_name')}
       />
       <TextField {...newPassword()} {...field('password')} />
+      <ShopStartFields onShop={setShop} problemAt={sending.problemAt} />
     </Form>
   );
 }

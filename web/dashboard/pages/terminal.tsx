@@ -22,6 +22,7 @@ import { ObjectLink } from '../payments/object-link.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
 import { TerminalTag } from '../terminals/counter-tag.tsx';
 import { Pairing } from '../terminals/pairing.tsx';
+import { RefundLimit } from '../terminals/refund-limit.tsx';
 import { SmartTap } from '../terminals/smart-tap.tsx';
 import { TerminalLocation } from '../terminals/terminal-location.tsx';
 import { Software } from '../terminals/terminal-software.tsx';
@@ -93,6 +94,7 @@ function TerminalView({ terminal }: { readonly terminal: Terminal }): ReactNode 
           </section>
         ) : null}
         {mode === 'test' && may('member') && isActive ? <TestTap id={id} /> : null}
+        <RefundLimit terminal={terminal} />
         <OfflineLimits terminal={terminal} />
         <TerminalLocation terminal={terminal} />
         <SmartTap terminal={terminal} />

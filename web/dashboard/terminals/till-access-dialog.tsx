@@ -12,7 +12,8 @@ import { Notice } from '../../ui/notice.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { plainText, readSum, writeSum } from '../../ui/typed-sum.ts';
+import { plainText } from '../../ui/typed-sum.ts';
+import { useLimitField } from '../account/limit-field.tsx';
 import { useMerchant } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
@@ -87,16 +88,18 @@ function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
 function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
-  const [wrote] = useState(BigInt(member.refund_limit));
-  const [typed, setTyped] = useState(() => (wrote === 0n ? '' : writeSum(wrote)));
+  const limit = useLimitField({
+    // An empty field stands for 0.
+    atoms: member.refund_limit === 0 ? null : member.refund_limit,
+    presentment: member.refund_limit === 0 ? null : member.refund_limit_presentment,
+  });
   const [mayDiscount, setMayDiscount] = useState(member.may_discount);
   const [opened, setOpened] = useState(member.version);
   const sending = useSend(['refund_limit', 'may_discount']);
-  const sum = readSum(typed, { wrote });
   const save = async () => {
-    if (sum.is === 'refused') return;
-    const refund_limit = sum.is === 'sum' ? Number(sum.units) : 0;
-    const body = { version: member.version, refund_limit, may_discount: mayDiscount };
+    if (limit.input === undefined) return;
+    const limits = limit.isUntouched ? {} : { refund_limit: limit.input ?? 0 };
+    const body = { version: member.version, ...limits, may_discount: mayDiscount };
     const path = { user: member.user };
     const saved = await sending.send(() =>
       call('PATCH /accounts/{account}/members/{user}', { path, body }),
@@ -116,10 +119,7 @@ function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
       <SumField
         data-name="Refund limit"
         label={t('dashboard.till_access.refund_limit')}
-        value={typed}
-        sum={sum}
-        shows
-        onText={setTyped}
+        {...limit.field}
         hint={t('dashboard.till_access.refund_limit_hint')}
         error={sending.problemAt('refund_limit')}
       />

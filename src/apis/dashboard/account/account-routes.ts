@@ -28,8 +28,10 @@ import {
 import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { hasTrustedFactor } from '#apis/dashboard/sessions/confirm-identity.ts';
 import { mayChangeSettings } from '#apis/dashboard/team/mail-owners-of-changes.ts';
+import { limitInput } from '#apis/merchant/limit-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
 import { readEmail, readName } from '#core/name-rules.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, nullable, textOut } from '#http/schema.ts';
@@ -130,11 +132,14 @@ const SettingsBody = Type.Object({
     Type.Integer({ minimum: 0, maximum: MAX_REFUND_WINDOW_DAYS, description: '0 to 3650 days.' }),
   ),
   refund_daily_limit: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: MAX_REFUND_DAILY_LIMIT,
-      description: 'USDC atoms that can be refunded per UTC day.',
-    }),
+    limitInput(MAX_REFUND_DAILY_LIMIT, 'How much can be refunded per UTC day.'),
+  ),
+  till_refund_limit: Type.Optional(
+    limitInput(
+      MAX_AMOUNT,
+      'How much of one sale, over all its refunds, a till may refund without a manager’s code ' +
+        'while nobody is signed in. A terminal’s `refund_limit` replaces it.',
+    ),
   ),
   time_zone: Type.Optional(TimeZone),
   language: Type.Optional(LanguageOut),
@@ -225,11 +230,11 @@ function updateRoute(ctx: ApiContext) {
     settings: ACCOUNT_FIELDS,
     body: SettingsBody,
     response: AccountSchema,
-    errors: ['version_conflict', 'url_not_allowed'],
+    errors: ['version_conflict', 'url_not_allowed', 'rates_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
       const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
-      const { fiscal_signer, discounts } = body;
+      const { fiscal_signer, discounts, default_tax_rate, tip_percentages } = body;
       const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
       const schedule = readSchedule(body.export_schedule);
@@ -240,12 +245,13 @@ function updateRoute(ctx: ApiContext) {
         name: body.name,
         refundWindowDays: body.refund_window_days,
         refundDailyLimit: body.refund_daily_limit,
-        timeZone: body.time_zone,
-        language: body.language,
+        tillRefundLimit: body.till_refund_limit,
+        ...{ timeZone: body.time_zone, language: body.language },
         automaticPayout: body.automatic_payout,
         exportSchedule: schedule,
         shop: {
           ...{ currency, tax_rates, prices_include_tax, discounts },
+          ...{ default_tax_rate, tip_percentages },
           ...{ legal_name, address, tax_number, fiscal_signer },
         },
       };

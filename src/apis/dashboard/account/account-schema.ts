@@ -8,6 +8,7 @@ import {
   nameOut,
   RoleField,
 } from '#apis/dashboard/person-schema.ts';
+import { LimitPresentment } from '#apis/merchant/limit-schema.ts';
 import { Discounts } from '#apis/merchant/line-schema.ts';
 import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
@@ -141,14 +142,33 @@ export const shopFields = {
     ),
   ),
   tax_number: ShopText('The tax number of the business, on receipts.'),
+  default_tax_rate: nullable(
+    text(
+      100,
+      'The name of one of `tax_rates`: the rate of a sale that is typed on the keypad of a till; ' +
+        '`null` for none.',
+    ),
+  ),
+  tip_percentages: nullable(
+    Type.Array(
+      Type.Integer({ minimum: 1, maximum: 50, description: 'Percent of the amount, 1 to 50.' }),
+      {
+        minItems: 1,
+        maxItems: 3,
+        description: 'The 1 to 3 percentages that a till offers as tips; `null` for 10, 15 and 20.',
+      },
+    ),
+  ),
 };
 
 export const ACCOUNT_FIELDS: SettingClasses = {
   // These change access, money or a verified name: see `mayChangeSettings`.
   ...{ name: 'own', refund_window_days: 'own', refund_daily_limit: 'own', automatic_payout: 'own' },
+  till_refund_limit: 'own',
   ...{ export_schedule: 'outward', fiscal_signer: 'outward' },
   ...{ currency: 'printed', tax_rates: 'printed', prices_include_tax: 'printed' },
   ...{ legal_name: 'printed', address: 'printed', tax_number: 'printed' },
+  ...{ default_tax_rate: 'printed', tip_percentages: 'inner' },
   ...{ time_zone: 'inner', language: 'inner', discounts: 'inner' },
 };
 
@@ -181,6 +201,12 @@ export const AccountSchema = Type.Object(
       ...AtomsOut,
       description: 'USDC atoms that can be refunded per UTC day.',
     },
+    refund_daily_limit_presentment: LimitPresentment,
+    till_refund_limit: {
+      ...AtomsOut,
+      description: 'USDC atoms of one sale that a till may refund while nobody is signed in.',
+    },
+    till_refund_limit_presentment: LimitPresentment,
     time_zone: TimeZone,
     language: LanguageOut,
     automatic_payout: AutomaticPayout,
@@ -208,7 +234,7 @@ export const CashierAccountSchema = Type.Object(
   { title: 'CashierAccount', description: 'The account, for a cashier.' },
 );
 
-export const RefundLimit = Type.Integer({
+const RefundLimit = Type.Integer({
   minimum: 0,
   maximum: MAX_AMOUNT,
   description: 'USDC atoms of one sale that the member may refund at a till.',
@@ -227,6 +253,7 @@ export const MemberSchema = Type.Object(
     two_factor: Type.Boolean({ description: 'True if the person has a second factor.' }),
     has_pin: Type.Boolean({ description: 'True if the member has a PIN for tills.' }),
     refund_limit: RefundLimit,
+    refund_limit_presentment: LimitPresentment,
     may_discount: Type.Boolean({
       description: 'Whether the member may give discounts at a till without a manager’s code.',
     }),

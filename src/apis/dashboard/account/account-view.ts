@@ -6,6 +6,7 @@ import {
 } from '#accounts/account-queries.ts';
 import { selectRequestedName } from '#accounts/name-request-queries.ts';
 import { type ShopSettings, selectShopSettings } from '#accounts/shop-settings.ts';
+import { limitPresentment } from '#apis/merchant/limit-schema.ts';
 import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import type { Sql } from '#db/database.ts';
@@ -44,6 +45,15 @@ function accountView(
     kyb_status: account.kyb_status,
     refund_window_days: account.refund_window_days,
     refund_daily_limit: toJsonAtoms(account.refund_daily_limit),
+    refund_daily_limit_presentment: limitPresentment(
+      account.refund_daily_limit,
+      account.refund_daily_limit_presentment,
+    ),
+    till_refund_limit: toJsonAtoms(account.till_refund_limit),
+    till_refund_limit_presentment: limitPresentment(
+      account.till_refund_limit,
+      account.till_refund_limit_presentment,
+    ),
     time_zone: account.time_zone,
     language: account.language,
     automatic_payout: account.automatic_payout,

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { getAddress } from 'viem';
+import { readLimit } from '#accounts/read-limit.ts';
 import { VersionOut } from '#apis/dashboard/account/account-schema.ts';
 import {
   MODE,
@@ -9,9 +10,11 @@ import {
   recordChange,
 } from '#apis/dashboard/person-route.ts';
 import { Done, listed } from '#apis/dashboard/person-schema.ts';
+import { inShopOf, LimitPresentment, limitInput } from '#apis/merchant/limit-schema.ts';
 import { answerWith, isRefusal, type Refusal, resourceMissing } from '#core/answer.ts';
 import type { Json } from '#core/canonical-json.ts';
-import { type Atoms, atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
+import { atoms, MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
+import type { Limit } from '#core/shop-limit.ts';
 import { staleVersion } from '#core/stale-version.ts';
 import type { Tx } from '#db/database.ts';
 import { nullable, Timestamp, text, textOut } from '#http/schema.ts';
@@ -23,23 +26,23 @@ import {
   selectBlockedPayers,
   selectRiskSettings,
 } from '#risk/risk-queries.ts';
-import { type RiskSettings, toRiskSettings } from '#risk/risk-settings.ts';
+import {
+  type RiskLimits,
+  type RiskSettings,
+  type RiskSettingsRow,
+  riskLimits,
+} from '#risk/risk-settings.ts';
 
 const TAG = 'Risk';
 /** Maximum size of the list. It has no pages, because no shop is expected to block more wallets. */
 const MAX_BLOCKED = 1000;
 
-const Limit = nullable(
-  Type.Integer({
-    minimum: 0,
-    maximum: MAX_AMOUNT,
-    description: 'USDC atoms; null switches it off.',
-  }),
+const LimitBody = nullable(limitInput(MAX_AMOUNT, '`null` switches it off.'));
+const LimitOut = nullable(
+  Type.Integer({ minimum: 0, description: 'USDC atoms; `null` if it is switched off.' }),
 );
 
-const settingsFields = {
-  first_payment_confirm_from: Limit,
-  high_amount_confirm_from: Limit,
+const velocityField = {
   velocity_per_hour: nullable(
     Type.Integer({
       minimum: 1,
@@ -53,20 +56,36 @@ const SettingsBody = Type.Object({
     minimum: 0,
     description: 'The version that you last read; 0 for the first change.',
   }),
-  ...settingsFields,
+  first_payment_confirm_from: LimitBody,
+  high_amount_confirm_from: LimitBody,
+  ...velocityField,
 });
 const RiskSchema = Type.Object(
-  { version: VersionOut, ...settingsFields },
+  {
+    version: VersionOut,
+    first_payment_confirm_from: LimitOut,
+    first_payment_confirm_from_presentment: LimitPresentment,
+    high_amount_confirm_from: LimitOut,
+    high_amount_confirm_from_presentment: LimitPresentment,
+    ...velocityField,
+  },
   { description: 'The risk policy of the mode.' },
 );
 
-function view(settings: RiskSettings): { [key: string]: Json } {
-  const shown = (value: Atoms | null) => (value === null ? null : toJsonAtoms(value));
+function view({ first, high }: RiskLimits, perHour: number | null): { [key: string]: Json } {
+  const shown = (limit: Limit | null) => (limit === null ? null : toJsonAtoms(limit.atoms));
+  const inShop = (limit: Limit | null) => (limit === null ? null : inShopOf(limit));
   return {
-    first_payment_confirm_from: shown(settings.firstPaymentConfirmFrom),
-    high_amount_confirm_from: shown(settings.highAmountConfirmFrom),
-    velocity_per_hour: settings.velocityPerHour,
+    first_payment_confirm_from: shown(first),
+    first_payment_confirm_from_presentment: inShop(first),
+    high_amount_confirm_from: shown(high),
+    high_amount_confirm_from_presentment: inShop(high),
+    velocity_per_hour: perHour,
   };
+}
+
+function viewRow(row: RiskSettingsRow | undefined): { [key: string]: Json } {
+  return view(riskLimits(row), row?.velocity_per_hour ?? null);
 }
 
 function readRoute({ db }: ApiContext) {
@@ -81,7 +100,7 @@ function readRoute({ db }: ApiContext) {
     response: RiskSchema,
     handle: async ({ caller }) => {
       const row = await selectRiskSettings(db, caller.tenant);
-      return answerWith(200, { version: row?.version ?? 0, ...view(toRiskSettings(row)) });
+      return answerWith(200, { version: row?.version ?? 0, ...viewRow(row) });
     },
   });
 }
@@ -89,27 +108,44 @@ function readRoute({ db }: ApiContext) {
 async function saveSettings(
   tx: Tx,
   request: PersonRequest<unknown, Type.Static<typeof SettingsBody>>,
-): Promise<{ readonly version: number; readonly settings: RiskSettings } | Refusal> {
+): Promise<{ [key: string]: Json } | Refusal> {
   const { caller, body, now } = request;
   const { tenant } = caller;
   const before = await selectRiskSettings(tx, tenant);
-  const limit = (value: number | null) => (value === null ? null : atoms(value));
+  const stored = riskLimits(before);
+  const read = async (
+    param: 'first_payment_confirm_from' | 'high_amount_confirm_from',
+    unchanged: Limit | null,
+  ) => {
+    const input = body[param];
+    if (input === null) return null;
+    const place = { accountId: tenant.accountId, param, most: MAX_AMOUNT, before: unchanged };
+    return readLimit(tx, input, place);
+  };
+  const first = await read('first_payment_confirm_from', stored.first);
+  if (isRefusal(first)) return first;
+  const high = await read('high_amount_confirm_from', stored.high);
+  if (isRefusal(high)) return high;
   const settings: RiskSettings = {
-    firstPaymentConfirmFrom: limit(body.first_payment_confirm_from),
-    highAmountConfirmFrom: limit(body.high_amount_confirm_from),
+    firstPaymentConfirmFrom: first === null ? null : atoms(first.atoms),
+    highAmountConfirmFrom: high === null ? null : atoms(high.atoms),
     velocityPerHour: body.velocity_per_hour,
   };
+  const limits = { first, high };
   // Before the first edit there is no row, so that edit must send version 0.
   if ((before?.version ?? 0) !== body.version) return staleVersion(before?.version ?? 0);
-  const version = await saveRiskSettings(tx, tenant, { settings, version: body.version, now });
+  const version = await saveRiskSettings(tx, tenant, {
+    ...{ settings, limits },
+    ...{ version: body.version, now },
+  });
   if (version === null) return staleVersion(before?.version ?? 0);
   await recordChange(tx, request, {
     action: 'risk.settings_changed',
     objectId: tenant.accountId,
-    before: view(toRiskSettings(before)),
-    after: view(settings),
+    before: viewRow(before),
+    after: view(limits, body.velocity_per_hour),
   });
-  return { version, settings };
+  return { version, ...view(limits, body.velocity_per_hour) };
 }
 
 function saveRoute({ db }: ApiContext) {
@@ -123,11 +159,10 @@ function saveRoute({ db }: ApiContext) {
     access: 'admin',
     body: SettingsBody,
     response: RiskSchema,
-    errors: ['version_conflict'],
+    errors: ['version_conflict', 'rates_unavailable'],
     handle: async (request) => {
       const saved = await db.transaction((tx) => saveSettings(tx, request));
-      if (isRefusal(saved)) return saved;
-      return answerWith(200, { version: saved.version, ...view(saved.settings) });
+      return isRefusal(saved) ? saved : answerWith(200, saved);
     },
   });
 }

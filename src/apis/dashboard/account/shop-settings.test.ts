@@ -25,6 +25,8 @@ const NONE = {
   fiscal_signer: null,
   address: null,
   tax_number: null,
+  default_tax_rate: null,
+  tip_percentages: null,
 };
 const SHOP = {
   currency: 'jpy',
@@ -37,6 +39,8 @@ const SHOP = {
   fiscal_signer: { url: 'https://93.184.215.14/receipts' },
   address: '1-2-3 Kita, Osaka',
   tax_number: 'T1234567890123',
+  default_tax_rate: 'food',
+  tip_percentages: [5, 50],
 };
 
 /** Returns the shop's settings from the account object. */
@@ -118,6 +122,12 @@ const WRONG: readonly (readonly [because: string, body: object, param: string])[
   ['a name of 201 characters', { legal_name: 'x'.repeat(201) }, 'legal_name'],
   ['a text as a signer', { fiscal_signer: 'https://example.com/' }, 'fiscal_signer'],
   ['a number as a tax number', { tax_number: 500 }, 'tax_number'],
+  ['a default rate without a rate', { default_tax_rate: 'food' }, 'default_tax_rate'],
+  ['no tips', { tip_percentages: [] }, 'tip_percentages'],
+  ['four tips', { tip_percentages: [1, 2, 3, 4] }, 'tip_percentages'],
+  ['a tip of 0 %', { tip_percentages: [0] }, 'tip_percentages.0'],
+  ['a tip of 51 %', { tip_percentages: [51] }, 'tip_percentages.0'],
+  ['a tip of half a percent', { tip_percentages: [0.5] }, 'tip_percentages.0'],
 ];
 
 for (const [because, body, param] of WRONG) {
@@ -129,6 +139,14 @@ for (const [because, body, param] of WRONG) {
     assert.deepEqual(await shown(), before);
   });
 }
+
+test('rates without the name of the default rate are refused', async () => {
+  const rates = [{ name: 'food', rate: 700 }];
+  assert.equal((await edit({ tax_rates: rates, default_tax_rate: 'food' })).status, 200);
+  const { status, body } = await edit({ tax_rates: [{ name: 'other', rate: 700 }] });
+  assert.deepEqual([status, body.error?.param], [400, 'default_tax_rate']);
+  assert.equal((await edit({ tax_rates: [], default_tax_rate: null })).status, 200);
+});
 
 test('only admins change them, and never from a stale version', async () => {
   const member = await signInAs(server, 'mia@shop.test');

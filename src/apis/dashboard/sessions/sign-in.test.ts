@@ -261,6 +261,30 @@ test('sign-up verifies the mailbox first, and the link works once', async () => 
   assert.equal((await browser().post('/sign_up/complete', form)).status, 400);
 });
 
+test('a sign-up may set currency and time zone, and is refused with a wrong one', async () => {
+  const client = browser();
+  const email = `shop-${count}@demo.test`;
+  await client.post('/sign_up', { email });
+  const token = await server.mailedToken(email);
+  const form = { token, name: 'Nina', account_name: 'Nina’s Café', password: PASSWORD };
+  for (const [wrong, param] of [
+    [{ currency: 'xyz' }, 'currency'],
+    [{ currency: 'EUR' }, 'currency'],
+    [{ time_zone: 'Europe/Nowhere' }, 'time_zone'],
+  ] as const) {
+    const refused = await client.post('/sign_up/complete', { ...form, ...wrong });
+    assert.deepEqual([refused.status, refused.body.error?.param], [400, param], refused.text);
+  }
+  const shop = { currency: 'eur', time_zone: 'Europe/Dublin' };
+  assert.equal((await client.post('/sign_up/complete', { ...form, ...shop })).status, 201);
+  const { body } = await client.get('/session');
+  const [own] = body.accounts as { readonly id: string }[];
+  const [row] = await server.db.query('select currency, time_zone from accounts where id = $1', [
+    own?.id,
+  ]);
+  assert.deepEqual(row, shop);
+});
+
 test('sign-up and reset respond the same for known and unknown addresses', async () => {
   // A real network for comparison: only a sandbox returns the mailed link.
   const live = await startPeopleServer(undefined, undefined, { factorAgeMs: 1 });

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { completeSignUp } from '#accounts/complete-sign-up.ts';
+import { shopFields, TimeZone } from '#apis/dashboard/account/account-schema.ts';
 import type { SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import {
@@ -62,6 +63,8 @@ const SignUpBody = Type.Object({
   name: PersonName,
   account_name: PersonName,
   password: Password,
+  currency: Type.Optional(shopFields.currency),
+  time_zone: Type.Optional(TimeZone),
 });
 
 function completeRoute(settings: SurfaceSettings) {
@@ -84,6 +87,7 @@ function completeRoute(settings: SurfaceSettings) {
         name: body.name,
         accountName: body.account_name,
         password: body.password,
+        shop: { currency: body.currency, timeZone: body.time_zone },
         requestId,
         visit: caller.visit,
       });

@@ -5,6 +5,7 @@ import { accessRefusal, factorRefusal } from '#apis/dashboard/sessions/require-s
 import { beginSchedule } from '#books/export-schedule.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Tenant } from '#core/mode.ts';
+import { isSameLimit, type Limit, limitFrom } from '#core/shop-limit.ts';
 import type { Tx } from '#db/database.ts';
 import { beginPeriods } from '#payouts/automatic-payout.ts';
 import { skipWaiting } from '#payouts/automatic-payout-queries.ts';
@@ -42,11 +43,20 @@ export async function mailAccountChange(
   });
 }
 
+function dailyLimitOf(settings: SettingsUpdate): Limit {
+  return limitFrom(settings.refund_daily_limit, settings.refund_daily_limit_presentment);
+}
+
+function tillLimitOf(settings: SettingsUpdate): Limit {
+  return limitFrom(settings.till_refund_limit, settings.till_refund_limit_presentment);
+}
+
 /** True if the change affects refund limits, or the name of a verified business. */
 function isSensitive(before: AccountRow, after: SettingsUpdate): boolean {
   return (
     (before.kyb_status === 'approved' && before.name !== after.name) ||
-    before.refund_daily_limit !== after.refund_daily_limit ||
+    !isSameLimit(dailyLimitOf(before), dailyLimitOf(after)) ||
+    !isSameLimit(tillLimitOf(before), tillLimitOf(after)) ||
     before.refund_window_days !== after.refund_window_days
   );
 }

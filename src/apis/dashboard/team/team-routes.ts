@@ -1,9 +1,6 @@
 import Type from 'typebox';
-import {
-  InvitationSchema,
-  MemberSchema,
-  RefundLimit,
-} from '#apis/dashboard/account/account-schema.ts';
+import { readLimit } from '#accounts/read-limit.ts';
+import { InvitationSchema, MemberSchema } from '#apis/dashboard/account/account-schema.ts';
 import {
   ACCOUNT,
   actorOf,
@@ -14,8 +11,9 @@ import {
 } from '#apis/dashboard/person-route.ts';
 import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { hasTrustedFactor } from '#apis/dashboard/sessions/confirm-identity.ts';
+import { limitInput, limitPresentment } from '#apis/merchant/limit-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
-import { toJsonAtoms } from '#core/money.ts';
+import { MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { changePin } from '#people/cashier-pins.ts';
 import { changeMember, removeMember } from '#people/change-member.ts';
@@ -30,7 +28,9 @@ const TAG = 'Team';
 function memberView(row: MemberRow) {
   const { user_id: user, email, name, role, two_factor, version, created } = row;
   const { has_pin, refund_limit, may_discount } = row;
-  const atTills = { has_pin, refund_limit: toJsonAtoms(refund_limit), may_discount };
+  const refund_limit_presentment = limitPresentment(refund_limit, row.refund_limit_presentment);
+  const limits = { refund_limit: toJsonAtoms(refund_limit), refund_limit_presentment };
+  const atTills = { has_pin, ...limits, may_discount };
   const organization = null;
   return { user, email, name, role, organization, two_factor, ...atTills, version, created };
 }
@@ -40,7 +40,8 @@ function memberView(row: MemberRow) {
  */
 export function inheritedView(row: OrganizationMember) {
   const { user_id: user, organization_id: organization, email, name, role, two_factor } = row;
-  const atTills = { has_pin: false, refund_limit: 0, may_discount: false };
+  const limits = { refund_limit: 0, refund_limit_presentment: null };
+  const atTills = { has_pin: false, ...limits, may_discount: false };
   const unchanged = { version: 0, created: row.created };
   return { user, email, name, role, organization, two_factor, ...atTills, ...unchanged };
 }
@@ -84,12 +85,13 @@ function membersRoute({ db }: ApiContext) {
 const MemberBody = Type.Object({
   version: Version,
   role: Type.Optional(RoleField),
-  refund_limit: Type.Optional({
-    ...RefundLimit,
-    description:
-      'USDC atoms of one sale, over all its refunds, that this person may refund at a till ' +
-      'without a manager’s code.',
-  }),
+  refund_limit: Type.Optional(
+    limitInput(
+      MAX_AMOUNT,
+      'How much of one sale, over all its refunds, this person may refund at a till without a ' +
+        'manager’s code.',
+    ),
+  ),
   may_discount: Type.Optional(
     Type.Boolean({
       description: 'Whether this person may give discounts at a till without a manager’s code.',
@@ -113,15 +115,18 @@ function changeMemberRoute(ctx: ApiContext) {
     params: { user: 'user' },
     body: MemberBody,
     response: MemberSchema,
-    errors: ['version_conflict', 'unexpected_state'],
+    errors: ['version_conflict', 'unexpected_state', 'rates_unavailable'],
     handle: async (request) => {
       const { version, role, refund_limit, may_discount } = request.body;
-      const change = {
-        ...{ userId: request.params.user ?? '', version, role },
-        ...{ refundLimit: refund_limit, mayDiscount: may_discount },
-      };
       const ref = teamRef(ctx, request);
-      const row = await ctx.db.transaction((tx) => changeMember(tx, ref, change));
+      const place = { accountId: ref.accountId, param: 'refund_limit', most: MAX_AMOUNT };
+      const row = await ctx.db.transaction(async (tx) => {
+        const refundLimit =
+          refund_limit === undefined ? undefined : await readLimit(tx, refund_limit, place);
+        if (isRefusal(refundLimit)) return refundLimit;
+        const change = { userId: request.params.user ?? '', version, role };
+        return changeMember(tx, ref, { ...change, refundLimit, mayDiscount: may_discount });
+      });
       return isRefusal(row) ? row : answerWith(200, memberView(row));
     },
   });

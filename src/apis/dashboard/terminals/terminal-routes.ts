@@ -18,10 +18,12 @@ import {
   hasTrustedFactor,
   requireTrustedFactor,
 } from '#apis/dashboard/sessions/confirm-identity.ts';
+import { limitInput } from '#apis/merchant/limit-schema.ts';
 import { OfflineLimitsSchema } from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
 import type { SettingClasses } from '#core/setting-classes.ts';
 import type { Page } from '#db/paging.ts';
 import { answerList } from '#http/cursors.ts';
@@ -119,8 +121,8 @@ function listRoute(ctx: ApiContext) {
 /** The class of each field of a terminal. Its location decides address, currency and taxes. */
 const TERMINAL_FIELDS: SettingClasses = {
   ...{ label: 'inner', name: 'printed', location: 'printed' },
-  // See `checkOffline`.
-  offline: 'own',
+  // See `checkLimits`.
+  ...{ offline: 'own', refund_limit: 'own' },
 };
 
 const LabelBody = Type.Object({
@@ -129,21 +131,34 @@ const LabelBody = Type.Object({
   name: Type.Optional(PersonName),
   location: Type.Optional(nullable(idOf('loc_', 'location'))),
   offline: Type.Optional(nullable(OfflineLimitsSchema)),
+  refund_limit: Type.Optional(
+    nullable(
+      limitInput(
+        MAX_AMOUNT,
+        'How much of one sale, over all its refunds, it may refund while nobody is signed in; ' +
+          '`null` as the account’s `till_refund_limit` says.',
+      ),
+    ),
+  ),
 });
 
 /**
- * Refuses to change offline limits without the admin role and a trusted factor, because the
- * merchant bears the losses of offline sales.
+ * Refuses to change limits without the admin role and a trusted factor, because the merchant bears
+ * the losses. Limits of refunds need the factor only where real money is at stake.
  */
-function checkOffline({ caller, now }: PersonRequest): Refusal | null {
-  if (hasRole(present(caller.role, 'role'), 'admin')) {
-    return requireTrustedFactor(caller, now);
+function checkLimits({ caller, body, now }: LabelRequest): Refusal | null {
+  const { offline, refund_limit } = body;
+  if (offline === undefined && refund_limit === undefined) return null;
+  if (!hasRole(present(caller.role, 'role'), 'admin')) {
+    return refuse(
+      'role_missing',
+      `Setting limits requires the admin role; yours is ${caller.role}.`,
+    );
   }
-  return refuse(
-    'role_missing',
-    `Setting offline limits requires the admin role; yours is ${caller.role}.`,
-  );
+  return offline !== undefined || caller.isRealMoney ? requireTrustedFactor(caller, now) : null;
 }
+
+type LabelRequest = PersonRequest<unknown, Type.Static<typeof LabelBody>>;
 
 function labelRoute(ctx: ApiContext) {
   const { db, wakeups } = ctx;
@@ -151,20 +166,21 @@ function labelRoute(ctx: ApiContext) {
     method: 'PATCH',
     path: `${MODE}/terminals/{id}`,
     operationId: 'updateTerminal',
-    // `name`, so that labels and locations need no factor. Offline limits do: see `checkOffline`.
+    // `name`, so that labels and locations need no factor. Limits do: see `checkLimits`.
     moves: 'name',
     tag: TAG,
     summary: "Change a terminal's label, name, location or limits of offline sales",
     description:
       'Admins set `location`: one of the account, or `null`. Later sales carry it; earlier sales ' +
       'keep theirs. `offline` needs the role admin and a fresh second factor. It says how much ' +
-      'the terminal may sell offline; the merchant bears the loss of a sale that bounces.',
+      'the terminal may sell offline; the merchant bears the loss of a sale that bounces. ' +
+      '`refund_limit` needs the same, the factor only in a live account.',
     access: 'member',
     params: { id: 'terminal' },
     settings: TERMINAL_FIELDS,
     body: LabelBody,
     response: ManagedTerminalSchema,
-    errors: ['version_conflict'],
+    errors: ['version_conflict', 'rates_unavailable'],
     handle: async (request) => {
       const { body, caller } = request;
       if (body.location !== undefined && !hasRole(present(caller.role, 'role'), 'admin')) {
@@ -173,7 +189,7 @@ function labelRoute(ctx: ApiContext) {
           `Setting location requires the admin role; yours is ${caller.role}.`,
         );
       }
-      const refusal = body.offline === undefined ? null : checkOffline(request);
+      const refusal = checkLimits(request);
       if (refusal !== null) return refusal;
       const row = await db.transaction((tx) => editTerminal(tx, changeBy(request), body));
       if (isRefusal(row)) return row;
