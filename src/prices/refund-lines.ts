@@ -130,6 +130,17 @@ function within(parts: readonly Part[], { rates }: LeftOver): Part[] | Refusal {
   return limited;
 }
 
+/** Estimates the sum of these parts, whatever earlier refunds have returned. */
+export function estimateParts(sale: SaleLines | null, asked: readonly AskedPart[]): bigint {
+  const values = sale === null ? [] : lineValues(sale);
+  const sum = asked.reduce((total, { line, quantity }) => {
+    const [value = 0n, sold] = [values[line], sale?.lineItems[line]];
+    if (sold === undefined) return total;
+    return total + (value * thousandths(quantity)) / thousandths(sold.quantity);
+  }, 0n);
+  return sum > 0n ? sum : 0n;
+}
+
 /** Decides a refund of parts of lines. `left` is what the earlier refunds left of the payment. */
 export function returnLines(
   sale: SaleLines,

@@ -78,9 +78,8 @@ export function taxesLeft({ rates }: LeftOver): RateTax[] {
 /** Returns the tax table of a refund of this sum: the sale's rates, each with its part. */
 export function taxesOfSum({ rates, all }: LeftOver, part: bigint): RateTax[] {
   if (part >= all) return rates.map(toRow);
-  const above = rates.filter(({ gross }) => gross > 0n);
-  const tip = all - sumOf(rates);
-  const whole = sumOf(above) + (tip > 0n ? tip : 0n);
+  // The rates above 0 and the tip: rates below 0 are left to the last refund.
+  const whole = all - sumOf(rates.filter(({ gross }) => gross < 0n));
   let [through, given] = [0n, 0n];
   return rates.map(({ rate, gross, tax }) => {
     if (gross <= 0n) return toRow({ rate, gross: 0n, tax: 0n });

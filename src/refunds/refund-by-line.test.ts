@@ -9,6 +9,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { refundReceiptUrl } from '#payments/receipt-url.ts';
 import type { AskedLines } from '#prices/check-asked-lines.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
+import { estimate } from '#refunds/refund-share.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { firstPage } from '#testkit/fixtures/db/first-page.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
@@ -82,6 +83,8 @@ test('a line is returned once, and a refund that failed returned nothing of it',
 test('a sale in USDC returns its lines in atoms', async () => {
   const lines = { lineItems: [{ ...CAFE.lineItems[0], name: 'Call', quantity: 3 }], discount: 0 };
   const payment = await addPayment(store, 1_140, lines as AskedLines);
+  // Limits that are checked before the decision count the lines, not the whole sale.
+  assert.equal(estimate(payment, asked(payment.id, part(0)).amount), 380n);
   const first = await refundNow(store, asked(payment.id, part(0)));
   assert.deepEqual([first.amount, first.presentment, first.line_items], [380, null, [part(0)]]);
 });

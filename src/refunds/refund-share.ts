@@ -5,6 +5,7 @@ import type { PaidQuote, PastQuote } from '#prices/quote-price.ts';
 import {
   type AskedPart,
   type EarlierRefund,
+  estimateParts,
   type ReturnedPart,
   returnLines,
 } from '#prices/refund-lines.ts';
@@ -188,9 +189,11 @@ export function decideShare(
 }
 
 /** Estimates a refund's atoms, for limits that are checked before the decision. */
-export function estimate({ amount, presentment }: Payment, input: AskedAmount): bigint {
+export function estimate({ amount, presentment, lines }: Payment, input: AskedAmount): bigint {
   if (typeof input === 'number') return BigInt(input);
-  // Lines are counted as the whole, because their sum depends on earlier refunds.
-  if (input === null || presentment === null || 'lineItems' in input) return amount;
-  return (amount * BigInt(input.minorUnits)) / wholeOf(presentment) + 1n;
+  if (input === null) return amount;
+  const isLines = 'lineItems' in input;
+  const units = isLines ? estimateParts(lines, input.lineItems) : BigInt(input.minorUnits);
+  if (presentment === null) return isLines ? units : amount;
+  return (amount * units) / wholeOf(presentment) + 1n;
 }
