@@ -1,8 +1,9 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Provider } from '../data/injected-wallets.ts';
 import { Button } from '../ui/button.tsx';
+import { formatPrice } from '../ui/format-price.ts';
+import { formatUsdc } from '../ui/format-usdc.ts';
 import { Notice } from '../ui/notice.tsx';
-import { sumWords } from '../ui/sale-total.tsx';
 import { t } from '../ui/text/t.ts';
 import { type Connected, connect, lookAt, type Needs, signWith } from './connect-wallet.ts';
 import { linkTotal, type PayLink, totalOf } from './pay-link.ts';
@@ -16,7 +17,9 @@ export interface WayProps {
 }
 
 export function payWords(link: PayLink): string {
-  return t('pay.button', { sum: sumWords(linkTotal(link).total), merchant: link.merchant.name });
+  const { atoms, price } = linkTotal(link).total;
+  const sum = price === null ? formatUsdc(atoms) : formatPrice(price);
+  return t('pay.button', { sum, merchant: link.merchant.name });
 }
 
 function useLook(provider: Provider, { chainId, usdc, price }: Needs) {

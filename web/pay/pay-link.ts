@@ -6,7 +6,7 @@ import type {
   PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
-import { type SaleTotal, saleTotal } from '../ui/sale-total.tsx';
+import type { SaleTotal } from '../ui/sale-total.tsx';
 
 /**
  * The payment to make, from a pay link or from a till's tag. A tag does not reveal the settlement
@@ -64,7 +64,19 @@ export function totalOf({ total_charged: total, fees }: PayLink): bigint {
   return BigInt(total) - BigInt(fees.cashback);
 }
 
+/** Returns what the customer pays, and the service fee in it, as the service computed them. */
 export function linkTotal(link: PayLink): SaleTotal {
-  const [sale, tip] = [BigInt(link.amount), BigInt(link.tip_amount)];
-  return saleTotal(link.presentment, { sale, tip, paid: totalOf(link) });
+  const { amount, tip_amount: tip, presentment: quoted } = link;
+  const atoms = totalOf(link);
+  const fees = atoms - BigInt(amount + tip);
+  if (quoted === null) {
+    const fee = fees > 0n ? { atoms: fees, price: null } : null;
+    return { total: { atoms, price: null }, fee };
+  }
+  const { currency, rate } = quoted;
+  const units = BigInt(quoted.total ?? quoted.amount + quoted.tip_amount);
+  return {
+    total: { atoms, price: { currency, rate, units } },
+    fee: quoted.fees ? { atoms: fees, price: { currency, units: BigInt(quoted.fees) } } : null,
+  };
 }

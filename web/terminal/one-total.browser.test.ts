@@ -19,7 +19,7 @@ import { readyWallet } from '../testing/wallet.ts';
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
 
 /** €19.76 and a tip of 10 %; the fee is rounded with the total. */
-const SALE = { gets: '€21.74', total: '€21.83', fee: '€0.09', usdc: '23.70 USDC' };
+const SALE = { gets: '€21.74', total: '€21.84', fee: '€0.10', usdc: '23.70 USDC' };
 const RATE = '€1 = 1.0854 USDC';
 
 /** Screens that show what a customer pays. A new one has to be read below. */
@@ -29,7 +29,6 @@ const SCREENS = [
   'web/dashboard/pages/payment.tsx',
   'web/dashboard/payments/payment-columns.tsx',
   'web/operator/pages/support-payment.tsx',
-  'web/pay/injected-wallet.tsx', // the button of the pay page
   'web/pay/pay-link.ts', // the pages of pay link and tag
   'web/terminal/customer-display.ts',
   'web/terminal/screens/payment-result.tsx',
@@ -88,7 +87,7 @@ test('one sale has the same two sums on every screen and paper', async () => {
     tipping: { percentages: [10] },
     expires_in: 600,
   });
-  const tip = 2_144_795;
+  const tip = 2_149_137;
   await page.getByRole('textbox', { name: 'Custom tip' }).fill('1.98');
   await page.getByRole('button', { name: /^Add tip/ }).click();
   const read: Record<string, string> = { waiting: await readTotal(page) };
@@ -131,10 +130,7 @@ test('one sale has the same two sums on every screen and paper', async () => {
   read.list = await readTotal(desk.page);
   await desk.page.getByRole('link', { name: new RegExp(String(tapped.payment)) }).click();
   read.detail = await readTotal(desk.page);
-  read.intent = await readTotal(
-    desk.page,
-    `${sandbox.web_url}/dashboard/payment-intents/${created.id}`,
-  );
+  read.intent = await readTotal(desk.page, `${sandbox.web_url}/dashboard/intents/${created.id}`);
   await desk.close();
   const staff = await browser.open();
   await signInAsStaff(staff, { sandbox, path: `operator/support?text=${payment?.order_id}` });
@@ -144,7 +140,7 @@ test('one sale has the same two sums on every screen and paper', async () => {
   for (const [name, text] of Object.entries(read)) {
     assert.ok(text.includes(SALE.total), `${name}: ${text}`);
     if (name !== 'list' && name !== 'search' && name !== 'history') {
-      assert.match(text, /Service fee\s*€0\.09/, name);
+      assert.match(text, /Service fee\s*€0\.10/, name);
     }
     if (!['list', 'search', 'intent'].includes(name)) assert.ok(text.includes(SALE.usdc), name);
   }
@@ -156,7 +152,7 @@ test('one sale has the same two sums on every screen and paper', async () => {
   }
   for (const object of [tapped, payment]) {
     const { total, fees } = present(object, 'object').presentment as Record<string, unknown>;
-    assert.deepEqual([total, fees], [2_183, 9]);
+    assert.deepEqual([total, fees], [2_184, 10]);
   }
   till.checkClean();
   await till.close();

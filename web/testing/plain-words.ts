@@ -47,6 +47,9 @@ const SEEN_TEXTS = `(() => {
 /** The payer on a receipt, shown as both ends of the address, for comparison with a wallet. */
 const PAYER = /\b0x[0-9a-f]{4}…[0-9a-f]{4}\b/i;
 
+/** An exchange rate beside a sum. */
+const RATE = / = [\d.,]+ USDC$/;
+
 function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[] {
   const read = isReceipt ? text.replace(PAYER, '') : text;
   const problems: string[] = [];
@@ -54,7 +57,8 @@ function problemsOf({ text, isHeadline }: SeenText, isReceipt: boolean): string[
   // An order id may contain the start of an address, hence the word boundary.
   if (/\b0x[0-9a-f]/i.test(read)) problems.push(`an address: ${text}`);
   if (/\b(?=\w*\d)(?=\w*[A-Za-z])\w{20,}\b/.test(read)) problems.push(`an id: ${text}`);
-  if (isHeadline && /\.\d{3}/.test(read)) problems.push(`more than two decimals: ${text}`);
+  const sums = read.replace(RATE, '');
+  if (isHeadline && /\.\d{3}/.test(sums)) problems.push(`more than two decimals: ${text}`);
   return problems;
 }
 

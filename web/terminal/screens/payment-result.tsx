@@ -6,14 +6,14 @@ import { Button } from '../../ui/button.tsx';
 import type { Price } from '../../ui/format-price.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { LargeMoney } from '../../ui/large-money.tsx';
-import { paidPrice, priceOf } from '../../ui/quoted-price.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { dueFor, paidTotal, Total } from '../../ui/sale-total.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { formatLeft, useTimeLeft } from '../../ui/time-left.ts';
-import { tipPrice } from '../../ui/tip-price.ts';
+import { tipPrice, tippedPrice } from '../../ui/tip-price.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import { asksCustomer } from '../till-machine.ts';
 import type { Canceling, Creating, Following, Result, Tapping } from '../till-phases.ts';
@@ -140,7 +140,9 @@ function ResultFacts({
         </Fact>
         <Fact name={t('till.outcome.tip')}>{sum(tip, tipPrice(presentment, tip))}</Fact>
         <Fact name={t('till.outcome.you_get')}>
-          {payment === null ? null : sum(BigInt(payment.amount), paidPrice(payment.presentment))}
+          {intent.payment === null
+            ? null
+            : sum(BigInt(intent.amount) + tip, tippedPrice(presentment, tip))}
         </Fact>
         <Fact name={t('till.outcome.order')}>{named(intent.order_id)}</Fact>
         <Fact name={t('till.outcome.receipt')}>

@@ -5,7 +5,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.tsx';
+import { paidTotal, sumWords } from '../../ui/sale-total.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -26,6 +26,7 @@ import { rich } from '../../ui/text/tagged-text.ts';
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
   const { id, amount, presentment, status, created, order_id: order } = payment;
   const { total } = paidTotal(payment);
+  const gets = paidPrice(presentment);
   return (
     <li>
       <a
@@ -40,7 +41,9 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
           <Amount still {...total} />
           <span className="soft small">
             {rich('till.history.you_get', {
-              sum: () => <Amount still atoms={BigInt(amount)} price={paidPrice(presentment)} />,
+              sum: () => (
+                <span className="amount">{sumWords({ atoms: BigInt(amount), price: gets })}</span>
+              ),
             })}
           </span>
           <span className="soft small">
