@@ -22,7 +22,7 @@ import {
 } from '../testing/wallet.ts';
 
 /** React alone takes 68 kB of this. */
-const BUDGET_BYTES = 91_000;
+const BUDGET_BYTES = 92_000;
 const PULLED = 2_511_250n;
 
 const stage = sharedStage();
