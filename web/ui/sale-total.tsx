@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import { chargesOf, type FeeRates } from '#core/charges.ts';
 import { presentTotal, toMinorUnits } from '#core/currency-conversion.ts';
-import { leftWallet, type PaidBy } from '../data/wallet-paid.ts';
 import { Amount } from './amount.tsx';
 import { formatPrice, type Price } from './format-price.ts';
 import { formatUsdc } from './format-usdc.ts';
@@ -9,6 +8,7 @@ import type { Quoted } from './quoted-price.ts';
 import { Sum } from './sum.tsx';
 import { t } from './text/t.ts';
 import { tippedPrice } from './tip-price.ts';
+import { leftWallet, type PaidBy } from './wallet-paid.ts';
 
 /** A sum in atoms, and in the shop's currency; `price` is `null` for a sale in USDC. */
 export interface SaleSum {

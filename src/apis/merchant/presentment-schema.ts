@@ -104,8 +104,9 @@ const TipField = Type.Integer({
 });
 
 /**
- * Schema of the part of a price in the shop's currency that a refund returns. It has no name, because in each of the many responses that contain it, a named schema would
- * become a union with null.
+ * Schema of the part of a price in the shop's currency that a refund returns. It has no name,
+ * because in each of the many responses that contain it, a named schema would become a union with
+ * null.
  */
 export const Presentment = nullable(
   Type.Object(quoteFields, { description: `${WHAT}. \`null\` if the price was given in USDC.` }),

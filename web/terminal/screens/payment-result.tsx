@@ -157,11 +157,9 @@ function ResultFacts({
 export function ResultScreen({
   api,
   phase,
-  runner,
-  settings,
-  view,
-  device,
+  ...context
 }: TillContext & { readonly phase: Result }): ReactNode {
+  const { runner, settings, view, device } = context;
   const { outcome, intent, since } = phase;
   const look = OUTCOME_LOOKS[outcome];
   const tip = BigInt(intent.tip ?? 0);
