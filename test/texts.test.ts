@@ -42,7 +42,8 @@ const FEWEST_FILES = 30;
  */
 const LEFT_OUT = new RegExp(
   String.raw`\.test\.tsx?$|(^|/)([\w-]+-)?shots|/types/|/testing/|` +
-    String.raw`/(ui/result|dashboard/page)-names\.ts$|/(countries|data/contract-calls)\.ts$`,
+    String.raw`/(ui/result|dashboard/page)-names\.ts$|` +
+    String.raw`/(countries|currency-of-country|data/contract-calls)\.ts$`,
 );
 
 interface Source {

@@ -31,7 +31,7 @@ function modules(named: Readonly<Record<string, string>>): RegExp {
 const BASE = modules({
   'web/ui':
     'amount button error-boundary field format-price format-usdc icon lazy-part mount notice ' +
-    'result-names skeleton skip-link status toast',
+    'result-names skeleton skip-link status toast typed-money',
   'web/ui/text': 'jsx-runtime tagged-text',
   'web/data': 'api refusal-text root-path run-within',
   'src/core': 'currency-digits',
@@ -51,7 +51,6 @@ const TILL = modules({
   'web/terminal':
     'charge page-path split-bill till-currency till-machine till-phases till-storage till-words',
   'web/terminal/screens': 'catalogue-link find-link lazy-offline lazy-parts not-opened till-icon',
-  'web/ui': 'typed-money',
   'web/data': 'device-api',
 });
 
