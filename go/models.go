@@ -126,6 +126,9 @@ type PaymentIntentPresentment struct {
 	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
+	// Only of a sale that a till accepted offline: by how many basis points its rate is above the market’s.
+	Margin int64 `json:"margin,omitempty"`
+
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 
@@ -375,6 +378,9 @@ type PaymentPresentment struct {
 	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
+	// Only of a sale that a till accepted offline: by how many basis points its rate is above the market’s.
+	Margin int64 `json:"margin,omitempty"`
+
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 
@@ -507,11 +513,35 @@ type OfflinePayment struct {
 	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
 	Amount int64 `json:"amount"`
 
+	// The price in the shop’s currency; `null` for a sale in USDC.
+	Presentment *OfflinePaymentPresentment `json:"presentment"`
+
+	// Why the sale was taken in USDC although the record gave a price: the service has not issued these terms to the account, or they ended more than 72 hours before the signature ends. `null` for all other sales.
+	PresentmentProblem *string `json:"presentment_problem"`
+
 	// When the till accepted it, by its clock.
 	AcceptedAt string `json:"accepted_at"`
 
 	// When it was forwarded.
 	Created string `json:"created"`
+}
+
+// The price in the shop’s currency; `null` for a sale in USDC.
+type OfflinePaymentPresentment struct {
+	// An ISO 4217 currency code, in lowercase.
+	Currency string `json:"currency"`
+
+	// Minor units of the currency.
+	Amount int64 `json:"amount"`
+
+	// USDC for one unit of the currency, as decimal text. It never changes.
+	Rate string `json:"rate"`
+
+	// The margin in the rate, in the shop’s favor: basis points.
+	Margin int64 `json:"margin"`
+
+	// The time of the rate.
+	QuotedAt string `json:"quoted_at"`
 }
 
 // One page of the list.
@@ -621,6 +651,9 @@ type RefundPresentment struct {
 	// The source of the rate. In a sandbox it says that the rate is made up.
 	Source string `json:"source"`
 
+	// Only of a sale that a till accepted offline: by how many basis points its rate is above the market’s.
+	Margin int64 `json:"margin,omitempty"`
+
 	// The quote ends when the payment intent expires.
 	ExpiresAt string `json:"expires_at"`
 }
@@ -696,7 +729,7 @@ type Terminal struct {
 	// Location of the terminal; `null` if it has none.
 	Location *string `json:"location"`
 
-	// How much the till may sell while it is offline. `null` if it sells nothing offline.
+	// How much the till may sell while it is offline. `null` if it sells nothing offline. Sums that were set in the shop’s currency show their worth in USDC atoms at that time.
 	Offline *TerminalOffline `json:"offline"`
 
 	// USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s `till_refund_limit` says.
@@ -712,7 +745,7 @@ type Terminal struct {
 	Created string `json:"created"`
 }
 
-// How much the till may sell while it is offline. `null` if it sells nothing offline.
+// How much the till may sell while it is offline. `null` if it sells nothing offline. Sums that were set in the shop’s currency show their worth in USDC atoms at that time.
 type TerminalOffline struct {
 	// The highest sum of one sale, in USDC atoms.
 	PerPayment int64 `json:"per_payment"`
@@ -728,6 +761,27 @@ type TerminalOffline struct {
 
 	// Hours since the till’s last contact, 1 to 72. The till enforces it.
 	Hours int64 `json:"hours"`
+
+	// The three sums in the shop’s currency, if they were set in it.
+	Presentment *TerminalOfflinePresentment `json:"presentment"`
+
+	// How far the till’s rate is above the market’s: basis points.
+	RateMargin int64 `json:"rate_margin"`
+}
+
+// The three sums in the shop’s currency, if they were set in it.
+type TerminalOfflinePresentment struct {
+	// An ISO 4217 currency code, in lowercase.
+	Currency string `json:"currency"`
+
+	// The highest sum of one sale, in minor units.
+	PerPayment int64 `json:"per_payment"`
+
+	// The highest sum of a wallet per UTC day, in minor units.
+	PerCardPerDay int64 `json:"per_card_per_day"`
+
+	// The highest sum of the sales that are not decided yet, in minor units.
+	Total int64 `json:"total"`
 }
 
 // The limit in the shop’s currency; `null` if it was set in USDC atoms. The field in atoms is then its worth when it was set, rounded down.
@@ -1212,6 +1266,9 @@ type OfflineRecord struct {
 	// The person who was signed in at the till. An id that the account does not know is stored as null.
 	Cashier *string `json:"cashier,omitempty"`
 
+	// The price in the shop’s currency. If the terms are unknown or have ended, the sale is taken in USDC, and `presentment_problem` says so.
+	Presentment *OfflineRecordPresentment `json:"presentment,omitempty"`
+
 	// The payment intent that the terminal canceled for this sale, so that one cart is not paid twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is canceled together with this sale. An id that the account does not know is ignored.
 	Replaces *string `json:"replaces,omitempty"`
 }
@@ -1262,6 +1319,15 @@ type OfflineRecordLineItemsItem struct {
 
 	// The catalog item that was sold. It may have been deleted since. The line keeps the item’s `category` of this moment.
 	Item *string `json:"item,omitempty"`
+}
+
+// The price in the shop’s currency. If the terms are unknown or have ended, the sale is taken in USDC, and `presentment_problem` says so.
+type OfflineRecordPresentment struct {
+	// The `id` of the terms: `offline_terms.presentment`.
+	Terms string `json:"terms"`
+
+	// The price in minor units. `amount` is rate × this, rounded up.
+	Amount int64 `json:"amount"`
 }
 
 // CardTap of the API.
@@ -2366,8 +2432,11 @@ type TestTriggerEventBody struct {
 
 // TestOfflinePaymentBody of the API.
 type TestOfflinePaymentBody struct {
-	// USDC atoms (6 decimals), an integer from 1 to 1000000000000.
-	Amount int64 `json:"amount"`
+	// USDC atoms, 1 to 1000000000000. Required without `presentment_amount`.
+	Amount int64 `json:"amount,omitempty"`
+
+	// The price in minor units of the shop’s currency, at the terminal’s terms.
+	PresentmentAmount int64 `json:"presentment_amount,omitempty"`
 
 	// A demo pass, by its name in sandbox.json or its credential. Default `ok`.
 	Pass string `json:"pass,omitempty"`

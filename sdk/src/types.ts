@@ -54,6 +54,11 @@ export interface PaymentIntent {
     quoted_at: string;
     /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
+    /**
+     * Only of a sale that a till accepted offline: by how many basis points its rate is above the
+     * market’s.
+     */
+    margin?: number;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
     /**
@@ -255,6 +260,11 @@ export interface Payment {
     quoted_at: string;
     /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
+    /**
+     * Only of a sale that a till accepted offline: by how many basis points its rate is above the
+     * market’s.
+     */
+    margin?: number;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
     /**
@@ -458,6 +468,25 @@ export interface OfflinePayment {
   terminal: string;
   /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
   amount: number;
+  /** The price in the shop’s currency; `null` for a sale in USDC. */
+  presentment: {
+    /** An ISO 4217 currency code, in lowercase. */
+    currency: string;
+    /** Minor units of the currency. */
+    amount: number;
+    /** USDC for one unit of the currency, as decimal text. It never changes. */
+    rate: string;
+    /** The margin in the rate, in the shop’s favor: basis points. */
+    margin: number;
+    /** The time of the rate. */
+    quoted_at: string;
+  } | null;
+  /**
+   * Why the sale was taken in USDC although the record gave a price: the service has not issued
+   * these terms to the account, or they ended more than 72 hours before the signature ends. `null`
+   * for all other sales.
+   */
+  presentment_problem: 'terms_unknown' | 'terms_expired' | null;
   /** When the till accepted it, by its clock. */
   accepted_at: string;
   /** When it was forwarded. */
@@ -505,6 +534,11 @@ export interface Refund {
     quoted_at: string;
     /** The source of the rate. In a sandbox it says that the rate is made up. */
     source: string;
+    /**
+     * Only of a sale that a till accepted offline: by how many basis points its rate is above the
+     * market’s.
+     */
+    margin?: number;
     /** The quote ends when the payment intent expires. */
     expires_at: string;
   } | null;
@@ -615,7 +649,10 @@ export interface Terminal {
   status: 'active' | 'inactive';
   /** Location of the terminal; `null` if it has none. */
   location: string | null;
-  /** How much the till may sell while it is offline. `null` if it sells nothing offline. */
+  /**
+   * How much the till may sell while it is offline. `null` if it sells nothing offline. Sums that
+   * were set in the shop’s currency show their worth in USDC atoms at that time.
+   */
   offline: {
     /** The highest sum of one sale, in USDC atoms. */
     per_payment: number;
@@ -627,6 +664,19 @@ export interface Terminal {
     count: number;
     /** Hours since the till’s last contact, 1 to 72. The till enforces it. */
     hours: number;
+    /** The three sums in the shop’s currency, if they were set in it. */
+    presentment: {
+      /** An ISO 4217 currency code, in lowercase. */
+      currency: string;
+      /** The highest sum of one sale, in minor units. */
+      per_payment: number;
+      /** The highest sum of a wallet per UTC day, in minor units. */
+      per_card_per_day: number;
+      /** The highest sum of the sales that are not decided yet, in minor units. */
+      total: number;
+    } | null;
+    /** How far the till’s rate is above the market’s: basis points. */
+    rate_margin: number;
   } | null;
   /**
    * USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s
@@ -1086,6 +1136,16 @@ export interface OfflineRecord {
    * null.
    */
   cashier?: string | null;
+  /**
+   * The price in the shop’s currency. If the terms are unknown or have ended, the sale is taken in
+   * USDC, and `presentment_problem` says so.
+   */
+  presentment?: {
+    /** The `id` of the terms: `offline_terms.presentment`. */
+    terms: string;
+    /** The price in minor units. `amount` is rate × this, rounded up. */
+    amount: number;
+  } | null;
   /**
    * The payment intent that the terminal canceled for this sale, so that one cart is not paid
    * twice. If it was paid, the record bounces as `already_paid`. If it is still open, it is
@@ -2292,8 +2352,10 @@ export interface TestTriggerEventBody {
 }
 
 export interface TestOfflinePaymentBody {
-  /** USDC atoms (6 decimals), an integer from 1 to 1000000000000. */
-  amount: number;
+  /** USDC atoms, 1 to 1000000000000. Required without `presentment_amount`. */
+  amount?: number;
+  /** The price in minor units of the shop’s currency, at the terminal’s terms. */
+  presentment_amount?: number;
   /** A demo pass, by its name in sandbox.json or its credential. Default `ok`. */
   pass?: string;
   /** When the till accepted the sale. Default: now. */
@@ -2760,7 +2822,7 @@ export interface Operations {
   'POST /v1/test_helpers/terminals/{id}/offline_payment': {
     id: 'testOfflinePayment';
     path: { id: string };
-    body: TestOfflinePaymentBody;
+    body?: TestOfflinePaymentBody;
     response: OfflineRecord;
   };
   /**

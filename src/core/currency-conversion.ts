@@ -15,6 +15,14 @@ export function readRate(text: string): bigint {
   return BigInt(whole + fraction.padEnd(RATE_DECIMALS, '0'));
 }
 
+/** Writes a rate as decimal text, such as `1.0853`. */
+export function writeRate(rate: bigint): string {
+  const digits = rate.toString().padStart(RATE_DECIMALS + 1, '0');
+  const fraction = digits.slice(-RATE_DECIMALS).replace(/0+$/, '');
+  const whole = digits.slice(0, -RATE_DECIMALS);
+  return fraction === '' ? whole : `${whole}.${fraction}`;
+}
+
 /** Returns 10^scale in the equation: atoms × 10^scale = rate × minor units. All are integers. */
 function scaleOf(currency: string): bigint {
   return 10n ** BigInt(RATE_DECIMALS + digitsOf(currency) - USDC_DECIMALS);
@@ -37,6 +45,17 @@ export function unitRatio({ currency, rate }: Priced): {
   readonly one: bigint;
 } {
   return { scale: scaleOf(currency), one: readRate(rate) };
+}
+
+/** Converts minor units to atoms, rounded up: what an offline sale's rate gives. */
+export function toAtomsUp(units: bigint, { currency, rate }: Priced): bigint {
+  const scale = scaleOf(currency);
+  return (readRate(rate) * units + scale - 1n) / scale;
+}
+
+/** Converts atoms to minor units, rounded down. */
+export function toMinorUnitsDown(value: bigint, { currency, rate }: Priced): number {
+  return Number((value * scaleOf(currency)) / readRate(rate));
 }
 
 /** Converts atoms to minor units, rounded to the nearest one. */

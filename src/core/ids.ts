@@ -282,6 +282,15 @@ export function offlineOrderId(
   return digits(mac(key, [...parts, String(clash)]), ORDER_ID_LENGTH);
 }
 
+/**
+ * Returns the id of the terms at which a till sells offline in the shop's currency. It holds the
+ * terms themselves: the service stores none of them, and no restored database loses them.
+ */
+export function offlineTermsId(key: IdKey, tenant: Tenant, terms: string): string {
+  const parts = ['offline terms', tenant.accountId, networkOf(tenant.livemode), terms];
+  return `oft_${terms}_${digits(mac(key, parts), BODY_LENGTH)}`;
+}
+
 /** Returns the reference that identifies a refund in the contract's event. */
 export function refundReference(key: IdKey, request: KeyedRequest, clash = 0): Buffer {
   return keyedMac(key, 'request', { request, clash }).subarray(0, REFERENCE_BYTES);

@@ -3,14 +3,13 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addMs, addSeconds } from '#core/clock.ts';
 import { minorDigits } from '#core/currencies.ts';
-import { readRate } from '#core/currency-conversion.ts';
+import { readRate, writeRate } from '#core/currency-conversion.ts';
 import {
   afterAnswer,
   type Comparison,
   compareFeeds,
   type FeedAnswer,
   type KnownRate,
-  rateText,
   readFeedNumber,
 } from '#prices/combine-rate-feeds.ts';
 
@@ -27,7 +26,7 @@ function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer
 function euro(one: FeedAnswer, other: FeedAnswer): string | null | undefined {
   const found = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
   if (found === undefined) return undefined;
-  return found.rate === null ? null : rateText(found.rate);
+  return found.rate === null ? null : writeRate(found.rate);
 }
 
 test('minor units are those of ISO 4217', () => {
@@ -63,7 +62,7 @@ test('only decimal text above 0 is a rate', () => {
 test('a rate is the same after it was written and read', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), (rate) => {
-      assert.equal(readRate(rateText(rate)), rate);
+      assert.equal(readRate(writeRate(rate)), rate);
     }),
   );
 });
@@ -86,7 +85,7 @@ describe('two feeds', () => {
     assert.equal(euro(answer({ eur: '1' }), answer({ gbp: '1' })), undefined);
     const dollars = compareFeeds([answer({}), answer({})], RULES, NOW);
     assert.deepEqual(
-      dollars.map(({ currency, rate }) => [currency, rate && rateText(rate)]),
+      dollars.map(({ currency, rate }) => [currency, rate && writeRate(rate)]),
       [['usd', '1']],
     );
   });
@@ -115,7 +114,7 @@ describe('a rate that jumps', () => {
           : { currency: 'eur', rate, quotedAt: now, marketAt: null };
       known = afterAnswer(known, found, { now, maxAgeMs: RULES.maxAgeMs });
     }
-    return known?.good ? rateText(known.good.rate) : null;
+    return known?.good ? writeRate(known.good.rate) : null;
   }
   const every30 = (from: number, to: number, rate: string) =>
     Array.from({ length: (to - from) / 30 + 1 }, (_, n) => [from + n * 30, rate] as const);

@@ -18,14 +18,6 @@ export function readFeedNumber(text: unknown): bigint | null {
   return value === 0n ? null : value;
 }
 
-/** A rate as text: `1.0853`. */
-export function rateText(rate: bigint): string {
-  const digits = rate.toString().padStart(RATE_DECIMALS + 1, '0');
-  const fraction = digits.slice(-RATE_DECIMALS).replace(/0+$/, '');
-  const whole = digits.slice(0, -RATE_DECIMALS);
-  return fraction === '' ? whole : `${whole}.${fraction}`;
-}
-
 export interface FeedAnswer {
   /** When the feed last confirmed its rates. */
   readonly asOf: Date;

@@ -1,8 +1,7 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { minorDigits } from '#core/currencies.ts';
-import { readRate, toAtoms } from '#core/currency-conversion.ts';
+import { readRate, toAtoms, writeRate } from '#core/currency-conversion.ts';
 import { type Atoms, atoms, MAX_AMOUNT, MIN_AMOUNT } from '#core/money.ts';
-import { rateText } from '#prices/combine-rate-feeds.ts';
 import type { RateRow } from '#prices/rate-queries.ts';
 
 /** A price in the shop's currency, in minor units. */
@@ -17,6 +16,8 @@ export interface Quote extends AskedPresentment {
   readonly rate: string;
   readonly quotedAt: string;
   readonly source: string;
+  /** Basis points by which the rate of an offline sale was raised; all other sales have none. */
+  readonly margin?: number;
 }
 
 /** The quote of a payment or refund, with the time at which the intent's quote expired. */
@@ -68,13 +69,18 @@ const WHOLE_MARGIN = 10_000n;
  * While the market is closed, the rate includes the operator's margin for what the market may do
  * when it opens, rounded up: in the shop's favor.
  */
-function rateOfSale(rate: string, row: RateRow, now: Date): string {
+export function rateOfSale(rate: string, row: RateRow, now: Date): string {
   const { market_at: marketAt, closed_margin: margin } = row;
   if (marketAt === null || now.getTime() - marketAt.getTime() <= MARKET_CLOSED_AFTER_MS) {
     return rate;
   }
+  return raiseRate(rate, margin);
+}
+
+/** Raises a rate by a margin in basis points, rounded up at its last decimal. */
+export function raiseRate(rate: string, margin: number): string {
   const raised = readRate(rate) * (WHOLE_MARGIN + BigInt(margin));
-  return rateText((raised + WHOLE_MARGIN - 1n) / WHOLE_MARGIN);
+  return writeRate((raised + WHOLE_MARGIN - 1n) / WHOLE_MARGIN);
 }
 
 /** Refuses with 503 if the rate is outdated, and with 400 if the request is invalid. */
@@ -113,6 +119,7 @@ export function renderQuote(quoted: Quote, expiresAt: string) {
     rate: quoted.rate,
     quoted_at: quoted.quotedAt,
     source: quoted.source,
+    ...(quoted.margin === undefined ? {} : { margin: quoted.margin }),
     expires_at: expiresAt,
   };
 }

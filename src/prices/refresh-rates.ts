@@ -1,6 +1,6 @@
 import { present } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
-import { readRate } from '#core/currency-conversion.ts';
+import { readRate, writeRate } from '#core/currency-conversion.ts';
 import type { Tx } from '#db/database.ts';
 import type { InsertAlarms } from '#db/insert-alarms.ts';
 import type { ProcessContext } from '#db/process-context.ts';
@@ -13,7 +13,6 @@ import {
   type FeedAnswer,
   type KnownRate,
   type RateProblem,
-  rateText,
 } from '#prices/combine-rate-feeds.ts';
 import {
   claimRefresh,
@@ -65,14 +64,14 @@ function toStored(
 ): StoredRate {
   return {
     currency,
-    rate: good === null ? null : rateText(good.rate),
+    rate: good === null ? null : writeRate(good.rate),
     quoted_at: good?.quotedAt ?? null,
     usable_until: good === null ? null : addMs(good.quotedAt, about.maxAgeMs),
     source: good === null ? null : about.source,
     market_at: good?.marketAt ?? null,
     closed_margin: about.closedMargin,
     refused_since: about.refusedSince,
-    jumped_rate: jumped === null ? null : rateText(jumped.rate),
+    jumped_rate: jumped === null ? null : writeRate(jumped.rate),
     jumped_since: jumped?.since ?? null,
     jumped_seen: jumped?.seen ?? null,
   };

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
 import {
   fullPrice,
   type LineItem,
@@ -8,7 +7,6 @@ import {
   lineValues,
   salePrice,
   taxTable,
-  withDiscountInLines,
 } from '#prices/sale-lines.ts';
 import { createRandom } from '#testkit/fixtures/core/random.ts';
 
@@ -129,34 +127,6 @@ test(`${CARTS} carts lose no minor unit, and each tax is the nearest to the exac
   }
 });
 
-test('a discount on the sale, moved into its lines, changes neither prices nor taxes', () => {
-  const lines = fc.array(
-    fc.record({
-      unit_amount: fc.nat(100_000),
-      quantity: fc.integer({ min: 1, max: 9 }),
-      tax_rate: fc.constantFrom(0, 700, 1_900),
-      tax_inclusive: fc.boolean(),
-      percent: fc.nat(100),
-    }),
-    { minLength: 1, maxLength: 8 },
-  );
-  fc.assert(
-    fc.property(lines, fc.nat(100), (drawn, percentOfAll) => {
-      const lineItems = drawn.map(({ percent, ...one }) => {
-        const full = line(one);
-        return { ...full, discount: Math.floor((Number(fullPrice(full)) * percent) / 100) };
-      });
-      const whole = lineItems.reduce((sum, one) => sum + Number(linePrice(one)), 0);
-      const sale = { lineItems, discount: Math.floor((whole * percentOfAll) / 100) };
-      const moved = { lineItems: withDiscountInLines(sale), discount: 0 };
-      assert.equal(salePrice(moved), salePrice(sale));
-      assert.deepEqual(taxTable(moved), taxTable(sale));
-      for (const one of moved.lineItems) assert.ok(one.discount >= 0 && linePrice(one) >= 0n);
-      if (sale.discount === 0) assert.deepEqual(moved.lineItems, sale.lineItems);
-    }),
-  );
-});
-
 test('a line below 0 is taxed as if it were sold, rounded half away from zero', () => {
   const taxed = (unit_amount: number, tax_rate: number) =>
     taxTable({ lineItems: [line({ unit_amount, tax_rate })], discount: 0 });
@@ -169,8 +139,6 @@ test('a discount is taken from the lines above 0 alone', () => {
   const lineItems = [line({ unit_amount: 1_910 }), line({ unit_amount: -250 })];
   const sale = { lineItems, discount: 166 };
   assert.deepEqual(lineValues(sale), [1_744n, -250n]);
-  const within = withDiscountInLines(sale).map(linePrice);
-  assert.deepEqual(within, [1_744n, -250n]);
   assert.equal(salePrice(sale), 1_494n);
 });
 

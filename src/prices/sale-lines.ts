@@ -180,17 +180,6 @@ export function salePrice(sale: SaleLines): bigint {
 }
 
 /**
- * Returns the lines of the same sale without a sale-wide discount: each line's own discount
- * includes its share. Prices and taxes stay the same.
- */
-export function withDiscountInLines(sale: SaleLines): readonly LineItem[] {
-  const left = discounted(sale);
-  return sale.lineItems.map((line, at) => {
-    return { ...line, discount: Number(fullPrice(line) - (left[at] ?? 0n)) };
-  });
-}
-
-/**
  * Returns an accepted sale's tax table: one row per rate, lowest first, including rate 0. The sum
  * of `gross` is the sale's price.
  */

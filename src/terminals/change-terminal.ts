@@ -13,7 +13,7 @@ import { stampOrder } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
 import { announceTerminal } from '#terminals/announce-terminal.ts';
 import { issueDeviceKey } from '#terminals/device-key.ts';
-import { limitsObject, type OfflineLimits } from '#terminals/offline-limits.ts';
+import { limitsObject } from '#terminals/offline-limits.ts';
 import {
   deletePairingCodes,
   lockTerminal,
@@ -21,6 +21,7 @@ import {
   updateTerminal,
   updateUnversioned,
 } from '#terminals/provisioning-queries.ts';
+import { type AskedLimits, readOfflineLimits } from '#terminals/read-offline-limits.ts';
 import { refundLimitOf } from '#terminals/render.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
@@ -63,7 +64,7 @@ export async function editTerminal(
     readonly status?: 'active' | 'inactive';
     /** One of the account's locations; `null` for none. */
     readonly location?: string | null | undefined;
-    readonly offline?: OfflineLimits | null | undefined;
+    readonly offline?: AskedLimits | null | undefined;
     /** Refunds of one sale while nobody is signed in; `null` as the account says. */
     readonly refund_limit?: LimitInput | null | undefined;
   },
@@ -75,7 +76,9 @@ export async function editTerminal(
   if (isRefusal(label)) return label;
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
-  const { status = before.status, offline = before.offline } = edit;
+  const { status = before.status } = edit;
+  const offline = await offlineAfter(tx, before, edit.offline);
+  if (isRefusal(offline)) return offline;
   const { location = before.location_id } = edit;
   const unknown = await checkLocation(tx, [ref.tenant.accountId], location);
   if (unknown !== null) return unknown;
@@ -114,6 +117,16 @@ async function readRefundLimit(
   const limit = await readLimit(tx, input, place);
   if (isRefusal(limit)) return limit;
   return { refund_limit: limit.atoms, refund_limit_presentment: storedShopSum(limit) };
+}
+
+/** Returns the offline limits after an edit. */
+async function offlineAfter(
+  tx: Tx,
+  { account_id: accountId, offline: before }: TerminalRow,
+  asked: AskedLimits | null | undefined,
+): Promise<TerminalRow['offline'] | Refusal> {
+  if (asked === undefined) return before;
+  return asked === null ? null : readOfflineLimits(tx, { accountId, before }, asked);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { as, type Row, table } from '#db/table.ts';
-import type { OfflineLimits } from '#terminals/offline-limits.ts';
+import type { StoredLimits } from '#terminals/offline-limits.ts';
 
 export const terminals = table('terminals', {
   id: 'text',
@@ -26,7 +26,7 @@ export const terminals = table('terminals', {
   smart_tap: 'boolean',
   location_id: 'text?',
   /** Limits for offline sales; `null` if the terminal may make none. */
-  offline: as<OfflineLimits | null>('jsonb?'),
+  offline: as<StoredLimits | null>('jsonb?'),
   /** Atoms of one sale that it may refund while nobody is signed in; `null` as the account says. */
   refund_limit: 'bigint?',
   refund_limit_presentment: as<StoredShopSum | null>('jsonb?'),

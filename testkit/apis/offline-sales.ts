@@ -17,6 +17,8 @@ export const WIDE_LIMITS = {
   total: 1_000_000_000,
   count: 1_000,
   hours: 24,
+  presentment: null,
+  rate_margin: 100,
 } as const;
 
 /** The fees of the test contracts, in basis points. */

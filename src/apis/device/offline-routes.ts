@@ -5,12 +5,13 @@ import { isRefusal } from '#core/answer.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { forwardOffline } from '#payments/offline/forward-offline.ts';
 import { selectBouncedAddresses } from '#payments/offline/offline-queries.ts';
+import { readPresentmentTerms } from '#payments/offline/presentment-terms.ts';
 import { readOfflineRates } from '#payments/offline/signed-sale.ts';
 import { offlineNotAllowed } from '#payments/offline/take-forwarded.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
-import { offlineWithin } from '#terminals/offline-limits.ts';
+import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
 import type { TerminalRow } from '#terminals/terminal-queries.ts';
 
 /**
@@ -52,19 +53,23 @@ export function forwardRoute(ctx: ApiContext) {
 /** Maximum number of blocked addresses that a till stores. */
 const MAX_BLOCKED = 10_000;
 
+interface OfflineTill {
+  readonly merchant: MerchantAccount;
+  readonly row: TerminalRow;
+}
+
 /** Returns a till's offline limits, and the terms that wallets sign there. */
-export async function readOffline(
-  ctx: ApiContext,
-  { merchant, row }: { readonly merchant: MerchantAccount; readonly row: TerminalRow },
-) {
+export async function readOffline(ctx: ApiContext, { merchant, row }: OfflineTill) {
   const rule = await selectOfflineRule(ctx.db, merchant.tenant.livemode);
   const offline = offlineWithin(row, rule);
-  return { offline, offline_terms: offline === null ? null : await readTerms(ctx, merchant) };
+  if (offline === null) return { offline, offline_terms: null };
+  return { offline, offline_terms: await readTerms(ctx, { merchant, row }, offline) };
 }
 
 /** @returns `null` if no node responds; the till then keeps the terms that it has. */
-async function readTerms({ db, chains, clock }: ApiContext, merchant: MerchantAccount) {
-  const { tenant, merchantNumber } = merchant;
+async function readTerms(ctx: ApiContext, till: OfflineTill, limits: OfflineLimits) {
+  const { db, chains, clock } = ctx;
+  const { tenant, merchantNumber } = till.merchant;
   const chain = chains.find(({ config }) => config.livemode === tenant.livemode);
   if (chain === undefined || merchantNumber === null) return null;
   try {
@@ -81,6 +86,11 @@ async function readTerms({ db, chains, clock }: ApiContext, merchant: MerchantAc
       merchant_number: numberOnContract(merchantNumber),
       rates,
       rates_until: ratesUntil?.toISOString() ?? null,
+      presentment: await readPresentmentTerms(
+        ctx,
+        { tenant, terminalId: till.row.id },
+        { ...limits, now: clock.now() },
+      ),
       issued_at: clock.now().toISOString(),
       blocked: await selectBouncedAddresses(db, tenant, MAX_BLOCKED),
     };

@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox';
 import { getAddress } from 'viem';
-import { askedLines, lineFields } from '#apis/merchant/line-schema.ts';
+import { askedLines, lineFields, MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
+import { PresentmentCurrency, RateText } from '#apis/merchant/presentment-schema.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import {
   Amount,
@@ -15,6 +16,7 @@ import {
 } from '#http/schema.ts';
 import type { OfflineRecord } from '#payments/offline/forward-offline.ts';
 import { BOUNCE_REASONS, OFFLINE_STATUSES } from '#payments/offline/offline-states.ts';
+import { PRESENTMENT_PROBLEMS } from '#payments/offline/presentment-terms.ts';
 import { normalSignature } from '#settlement/chain/check/verify-signature.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
@@ -76,6 +78,26 @@ export const OfflineRecordSchema = Type.Object(
         ),
       ),
     ),
+    presentment: Type.Optional(
+      nullable(
+        Type.Object(
+          {
+            terms: text(200, 'The `id` of the terms: `offline_terms.presentment`.'),
+            amount: Type.Integer({
+              minimum: 1,
+              maximum: MAX_MINOR_UNITS,
+              description: 'The price in minor units. `amount` is rate × this, rounded up.',
+            }),
+          },
+          {
+            additionalProperties: false,
+            description:
+              'The price in the shop’s currency. If the terms are unknown or have ended, the sale ' +
+              'is taken in USDC, and `presentment_problem` says so.',
+          },
+        ),
+      ),
+    ),
     replaces: Type.Optional(
       nullable(
         text(
@@ -119,7 +141,13 @@ function isWritable(time: Date): boolean {
 export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refusal {
   const records: OfflineRecord[] = [];
   for (const [index, one] of payments.entries()) {
-    const { authorization: signed, cashier = null, description = null, replaces = null } = one;
+    const {
+      authorization: signed,
+      cashier = null,
+      description = null,
+      presentment = null,
+      replaces = null,
+    } = one;
     const acceptedAt = new Date(one.accepted_at);
     if (!isWritable(acceptedAt)) {
       const param = `payments[${index}].accepted_at`;
@@ -142,11 +170,15 @@ export function recordsOf(payments: Forwarded): readonly OfflineRecord[] | Refus
       description,
       lines,
       cashier,
+      presentment,
       replaces,
     });
   }
   return records;
 }
+
+const Margin = (description: string) =>
+  Type.Integer({ minimum: 0, maximum: 1_000, description: `${description}: basis points.` });
 
 export const OfflinePaymentSchema = Type.Object(
   {
@@ -164,6 +196,26 @@ export const OfflinePaymentSchema = Type.Object(
     }),
     terminal: idOf('tml_', 'terminal'),
     amount: Amount,
+    presentment: nullable(
+      Type.Object(
+        {
+          currency: PresentmentCurrency,
+          amount: Type.Integer({ minimum: 1, description: 'Minor units of the currency.' }),
+          rate: RateText,
+          margin: Margin('The margin in the rate, in the shop’s favor'),
+          quoted_at: { ...Timestamp, description: 'The time of the rate.' },
+        },
+        { description: 'The price in the shop’s currency; `null` for a sale in USDC.' },
+      ),
+    ),
+    presentment_problem: nullable(
+      oneOf(
+        PRESENTMENT_PROBLEMS,
+        'Why the sale was taken in USDC although the record gave a price: the service has not ' +
+          'issued these terms to the account, or they ended more than 72 hours before the ' +
+          'signature ends. `null` for all other sales.',
+      ),
+    ),
     accepted_at: { ...Timestamp, description: 'When the till accepted it, by its clock.' },
     created: { ...Timestamp, description: 'When it was forwarded.' },
   },
@@ -181,7 +233,8 @@ const OfflineProblem = Type.Object(
     }),
     code: oneOf(
       ['signature_invalid', 'parameter_invalid', 'payment_intent_unexpected_state'] as const,
-      'signature_invalid: the wallet did not sign these fields. parameter_invalid: the nonce. ' +
+      'signature_invalid: the wallet did not sign these fields. parameter_invalid: the nonce, or ' +
+        '`presentment.amount`. ' +
         'payment_intent_unexpected_state: the intent that it replaces is still `processing`. ' +
         'Send the record again until that intent has ended.',
     ),
@@ -216,6 +269,8 @@ export const OFFLINE_PAYMENT_EXAMPLE = {
   nonce: '0x5b1f0c7e2a9d4863b7c0e1f2a3948576c5d4e3f2a1b0c9d8e7f6a5b4c3d2e1f0',
   terminal: 'tml_01QzXnyWbB0mJr6vGq2Lk9',
   amount: 2500000,
+  presentment: null,
+  presentment_problem: null,
   accepted_at: '2026-10-01T11:20:00.000Z',
   created: '2026-10-01T12:00:00.000Z',
 } as const;
@@ -223,19 +278,81 @@ export const OFFLINE_PAYMENT_EXAMPLE = {
 const limit = (description: string, maximum = Number.MAX_SAFE_INTEGER) =>
   Type.Integer({ minimum: 1, maximum, description });
 
-export const OfflineLimitsSchema = Type.Object(
+const SUM_LIMITS = {
+  per_payment: 'The highest sum of one sale',
+  per_card_per_day: 'The highest sum of a wallet per UTC day',
+  total: 'The highest sum of the sales that are not decided yet',
+} as const;
+
+function sumLimits(unit: string, maximum?: number) {
+  const { per_payment, per_card_per_day, total } = SUM_LIMITS;
+  return {
+    per_payment: limit(`${per_payment}, in ${unit}.`, maximum),
+    per_card_per_day: limit(`${per_card_per_day}, in ${unit}.`, maximum),
+    total: limit(`${total}, in ${unit}.`, maximum),
+  };
+}
+
+const PresentmentLimits = Type.Object(
+  { currency: PresentmentCurrency, ...sumLimits('minor units', MAX_MINOR_UNITS) },
   {
-    per_payment: limit('The highest sum of one sale, in USDC atoms.'),
-    per_card_per_day: limit('The highest sum of a wallet per UTC day, in USDC atoms.'),
-    total: limit('The highest sum of the sales that are not decided yet, in USDC atoms.'),
-    count: limit('How many sales may be undecided.'),
-    hours: limit('Hours since the till’s last contact, 1 to 72. The till enforces it.', 72),
+    additionalProperties: false,
+    description: 'The three sums in the shop’s currency, if they were set in it.',
+  },
+);
+
+const otherLimits = {
+  count: limit('How many sales may be undecided.'),
+  hours: limit('Hours since the till’s last contact, 1 to 72. The till enforces it.', 72),
+};
+const RateMargin = Margin('How far the till’s rate is above the market’s');
+
+const atomLimits = sumLimits('USDC atoms');
+
+/** Limits as an admin sets them. */
+export const OfflineLimitsInput = Type.Object(
+  {
+    per_payment: Type.Optional(atomLimits.per_payment),
+    per_card_per_day: Type.Optional(atomLimits.per_card_per_day),
+    total: Type.Optional(atomLimits.total),
+    ...otherLimits,
+    presentment: Type.Optional(nullable(PresentmentLimits)),
+    rate_margin: Type.Optional(RateMargin),
   },
   {
     additionalProperties: false,
     description:
-      'How much the till may sell while it is offline. `null` if it sells nothing offline.',
+      'How much the till may sell while it is offline. `null` if it sells nothing offline. The ' +
+      'three sums are in USDC atoms, or all in `presentment` in the shop’s currency. ' +
+      '`rate_margin` is 100 unless it is set.',
   },
+);
+
+export const OfflineLimitsSchema = Type.Object(
+  {
+    ...atomLimits,
+    ...otherLimits,
+    presentment: nullable(PresentmentLimits),
+    rate_margin: RateMargin,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How much the till may sell while it is offline. `null` if it sells nothing offline. Sums ' +
+      'that were set in the shop’s currency show their worth in USDC atoms at that time.',
+  },
+);
+
+/** Limits as the till reads them. */
+export const TillLimitsSchema = Type.Object(
+  {
+    ...OfflineLimitsSchema.properties,
+    cap: nullable({
+      ...AtomsOut,
+      description: 'The operator’s cap on one sale, beside the limits; `null` for none.',
+    }),
+  },
+  { additionalProperties: false },
 );
 
 const Rate = Type.Integer({ minimum: 0, description: 'Basis points.' });
@@ -261,6 +378,24 @@ export const OfflineTermsSchema = Type.Object(
         'When an announced change of the rates may be applied; `null` if none is announced. No ' +
         'authorization may be valid for longer.',
     }),
+    presentment: nullable(
+      Type.Object(
+        {
+          id: Type.String({ description: 'The terms that a record names.' }),
+          currency: PresentmentCurrency,
+          rate: RateText,
+          quoted_at: { ...Timestamp, description: 'The time of the rate.' },
+          valid_until: { ...Timestamp, description: '`quoted_at` + `offline.hours`.' },
+          margin: Margin('The margin in the rate, in the shop’s favor'),
+        },
+        {
+          description:
+            'The terms of sales in the shop’s currency. `null` while the shop has none, or no ' +
+            'rate was usable within the last `offline.hours`; earlier terms then hold until their ' +
+            'end.',
+        },
+      ),
+    ),
     issued_at: { ...Timestamp, description: 'The time of the service.' },
     blocked: Type.Array(Type.String({ description: 'An address.' }), {
       description: 'Up to 10,000 addresses whose offline sales have bounced at this merchant.',

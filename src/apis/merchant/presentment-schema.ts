@@ -5,7 +5,7 @@ import { Amount, nullable, Timestamp } from '#http/schema.ts';
 import type { NewIntent } from '#payments/price-new-intent.ts';
 import type { AskedPresentment } from '#prices/quote-price.ts';
 
-const PresentmentCurrency = Type.String({
+export const PresentmentCurrency = Type.String({
   pattern: '^[a-z]{3}$',
   description: 'An ISO 4217 currency code, in lowercase.',
   examples: ['eur'],
@@ -44,7 +44,7 @@ export const priceFields = {
   ...lineFields,
 };
 
-const RateText = Type.String({
+export const RateText = Type.String({
   pattern: '^[0-9]+(\\.[0-9]+)?$',
   description: 'USDC for one unit of the currency, as decimal text. It never changes.',
   examples: ['1.08542277217'],
@@ -74,6 +74,14 @@ const quoteFields = {
     description: 'The source of the rate. In a sandbox it says that the rate is made up.',
     examples: ['rates.example.com, rates.example.org'],
   }),
+  margin: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description:
+        'Only of a sale that a till accepted offline: by how many basis points its rate is above ' +
+        'the market’s.',
+    }),
+  ),
   expires_at: { ...Timestamp, description: 'The quote ends when the payment intent expires.' },
 };
 

@@ -5,6 +5,7 @@ import {
   FeeRatesSchema,
   OfflineLimitsSchema,
   OfflineTermsSchema,
+  TillLimitsSchema,
 } from '#apis/merchant/offline-schema.ts';
 import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
@@ -141,9 +142,9 @@ export const DeviceSchema = Type.Object(
     ),
     shift: ShiftOfTill,
     offline: nullable({
-      ...OfflineLimitsSchema,
+      ...TillLimitsSchema,
       description:
-        'The merchant’s limits within the operator’s rule; `null` if this terminal may sell ' +
+        'The merchant’s limits and the operator’s cap; `null` if this terminal may sell ' +
         'nothing offline.',
     }),
     offline_terms: nullable(OfflineTermsSchema),

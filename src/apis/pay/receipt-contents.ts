@@ -79,11 +79,13 @@ function amountLines(receipt: ShownReceipt, writer: Writer): ReceiptLine[] {
 /** Returns the exchange rate that was fixed for the sale, as in `€1 = 1.0854 USDC`. */
 function rateLines(
   { presentment, time_zone }: ShownReceipt,
-  { text, time, rate }: Writer,
+  { text, time, rate, percent }: Writer,
 ): ReceiptLine[] {
   if (presentment === null) return [];
-  const { quoted_at, source } = presentment;
-  const also = `${time(quoted_at, time_zone)}, ${named(source)}`;
+  const { quoted_at, source, margin } = presentment;
+  const from =
+    margin === undefined ? named(source) : text('receipt.rate_margin', { margin: percent(margin) });
+  const also = `${time(quoted_at, time_zone)}, ${from}`;
   return [{ name: text('receipt.rate'), value: rate(presentment), also }];
 }
 

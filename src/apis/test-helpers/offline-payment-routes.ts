@@ -1,24 +1,40 @@
 import { randomBytes } from 'node:crypto';
-import Type from 'typebox';
+import Type, { type Static } from 'typebox';
 import type { LocalAccount } from 'viem/accounts';
+import { MAX_MINOR_UNITS } from '#apis/merchant/line-schema.ts';
 import { OfflineRecordSchema } from '#apis/merchant/offline-schema.ts';
 import { testHelperRoute } from '#apis/test-helpers/test-helper-route.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { chargesOf } from '#core/charges.ts';
+import { toAtomsUp } from '#core/currency-conversion.ts';
 import { DAY_MS, SECOND_MS } from '#core/durations.ts';
+import type { Tenant } from '#core/mode.ts';
+import { MAX_AMOUNT } from '#core/money.ts';
 import { readDate } from '#http/cursors.ts';
 import { Amount } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
+import { readPresentmentTerms } from '#payments/offline/presentment-terms.ts';
 import { type OfflineRates, readOfflineRates } from '#payments/offline/signed-sale.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { selectTerminal } from '#terminals/terminal-queries.ts';
+import { limitsObject } from '#terminals/offline-limits.ts';
+import { selectTerminal, type TerminalRow } from '#terminals/terminal-queries.ts';
 
 const HelperBody = Type.Object({
-  amount: Amount,
+  amount: Type.Optional({
+    ...Amount,
+    description: 'USDC atoms, 1 to 1000000000000. Required without `presentment_amount`.',
+  }),
+  presentment_amount: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: MAX_MINOR_UNITS,
+      description: 'The price in minor units of the shop’s currency, at the terminal’s terms.',
+    }),
+  ),
   pass: Type.Optional(
     Type.String({
       pattern: '^[0-9A-Za-z_]{1,200}$',
@@ -32,6 +48,40 @@ const HelperBody = Type.Object({
     }),
   ),
 });
+
+interface Price {
+  readonly amount: bigint;
+  /** The record's field; empty for a sale in USDC. */
+  readonly presentment: { readonly presentment?: { readonly terms: string; amount: number } };
+}
+
+/** Returns the price of the sale: the sum in atoms, or what the till's terms give. */
+async function priceOf(
+  ctx: ApiContext,
+  terminal: TerminalRow,
+  {
+    body: { amount, presentment_amount: units },
+    tenant,
+    now,
+  }: { readonly body: Static<typeof HelperBody>; readonly tenant: Tenant; readonly now: Date },
+): Promise<Price | Refusal> {
+  if ((amount === undefined) === (units === undefined)) {
+    return refuse('parameter_invalid', 'Send amount or presentment_amount, not both.', 'amount');
+  }
+  if (units === undefined) return { amount: BigInt(amount ?? 0), presentment: {} };
+  const limits = limitsObject(terminal.offline);
+  const till = { tenant, terminalId: terminal.id };
+  const terms = limits && (await readPresentmentTerms(ctx, till, { ...limits, now }));
+  if (terms === null) {
+    return refuse('rates_unavailable', 'The terminal has no offline terms in a shop’s currency.');
+  }
+  const worth = toAtomsUp(BigInt(units), terms);
+  if (worth > MAX_AMOUNT) {
+    const param = 'presentment_amount';
+    return refuse('parameter_invalid', `${param} is worth ${worth} USDC atoms.`, param);
+  }
+  return { amount: worth, presentment: { presentment: { terms: terms.id, amount: units } } };
+}
 
 function signerOf({ demo }: ApiContext, pass: string | undefined): LocalAccount | Refusal {
   const signer = demo.signerOf?.(pass ?? 'ok') ?? null;
@@ -99,7 +149,7 @@ export function offlinePaymentRoute(ctx: ApiContext) {
     body: HelperBody,
     bodyExample: { amount: 2500000 },
     responses: { 201: { schema: OfflineRecordSchema, description: 'The record.' } },
-    errors: ['resource_missing', 'account_not_live', 'service_unavailable'],
+    errors: ['resource_missing', 'account_not_live', 'service_unavailable', 'rates_unavailable'],
     handle: async ({ caller, params, body, now }) => {
       const { tenant, merchant } = caller;
       const terminal = await selectTerminal(ctx.db, tenant, params.id ?? '');
@@ -108,6 +158,8 @@ export function offlinePaymentRoute(ctx: ApiContext) {
       if (isRefusal(acceptedAt)) return acceptedAt;
       const signer = signerOf(ctx, body.pass);
       if (isRefusal(signer)) return signer;
+      const price = await priceOf(ctx, terminal, { body, tenant, now });
+      if (isRefusal(price)) return price;
       const chain = ctx.chains.find(({ config }) => config.livemode === tenant.livemode);
       const { merchantNumber } = merchant;
       if (merchantNumber === null) {
@@ -119,9 +171,13 @@ export function offlinePaymentRoute(ctx: ApiContext) {
       if (chain === undefined) return serviceUnavailable();
       try {
         const terms = await readOfflineRates(ctx.db, chain, merchantNumber);
-        const sale = { merchantNumber, amount: BigInt(body.amount), terms, now };
+        const sale = { merchantNumber, amount: price.amount, terms, now };
         const record = await signSale(chain, signer, sale);
-        return answerWith(201, { ...record, accepted_at: (acceptedAt ?? now).toISOString() });
+        return answerWith(201, {
+          ...record,
+          ...price.presentment,
+          accepted_at: (acceptedAt ?? now).toISOString(),
+        });
       } catch (error) {
         if (error instanceof RpcUnavailable) return serviceUnavailable();
         throw error;

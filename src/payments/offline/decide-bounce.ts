@@ -2,6 +2,7 @@ import type { Refusal } from '#core/answer.ts';
 import { chargesOf } from '#core/charges.ts';
 import { addSeconds } from '#core/clock.ts';
 import { SECOND_MS } from '#core/durations.ts';
+import { addSums, countedSum, isAboveLimit, NO_SUM, type OfflineSum } from '#core/offline-sums.ts';
 import { assessPayment, type PaymentFacts } from '#payments/assess-payment.ts';
 import type { CardDay, UnderWay } from '#payments/offline/offline-queries.ts';
 import type { Candidate } from '#payments/offline/offline-sale-candidates.ts';
@@ -24,7 +25,7 @@ import { isAuthorizationUsed } from '#settlement/chain/read/payer-balance.ts';
 import { isTokenStopped } from '#settlement/chain/read/token-paused.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import { contractOf } from '#settlement/contract-versions.ts';
-import type { OfflineLimits } from '#terminals/offline-limits.ts';
+import { limitOf, type TillLimits } from '#terminals/offline-limits.ts';
 
 /**
  * The decision about a sale. `later` accepts the sale, but its settlement job waits, for example
@@ -36,16 +37,16 @@ export type SaleVerdict = BounceReason | 'settle' | 'later' | 'rebuilt' | 'undec
 /** The sums against which limits are checked. They include earlier sales of the same request. */
 export interface Sums {
   count: number;
-  total: bigint;
-  readonly cards: Map<string, bigint>;
+  total: OfflineSum;
+  readonly cards: Map<string, OfflineSum>;
   /** Number of sales per payer in this request. */
   readonly payers: Map<string, number>;
   /** Atoms of this request alone. */
   taken: bigint;
 }
 
-export function sumsOf({ count, total }: UnderWay, days: readonly CardDay[]): Sums {
-  const cards = new Map(days.map((one) => [cardKey(one.address, one.day), one.total]));
+export function sumsOf({ count, ...total }: UnderWay, days: readonly CardDay[]): Sums {
+  const cards = new Map(days.map((one) => [cardKey(one.address, one.day), one]));
   return { count, total, cards, payers: new Map(), taken: 0n };
 }
 
@@ -54,7 +55,7 @@ function cardKey(address: string, day: Date): string {
 }
 
 export interface SaleFacts {
-  readonly limits: OfflineLimits;
+  readonly limits: TillLimits;
   readonly sums: Sums;
   readonly risk: Pick<PaymentFacts, 'settings' | 'activity'>;
   /**
@@ -102,16 +103,22 @@ export function decideSale(candidate: Candidate, facts: SaleFacts): SaleVerdict 
   const problem = judgePayer(candidate, facts);
   if (problem !== null) return problem;
   const key = cardKey(payer.address, utcDay(countedAt));
-  const ofCard = (sums.cards.get(key) ?? 0n) + intent.amount;
+  const counted = countedSum(
+    { amount: intent.amount, presentment: sale.quote },
+    limits.presentment?.currency ?? null,
+  );
+  const ofCard = addSums(sums.cards.get(key) ?? NO_SUM, counted);
+  const total = addSums(sums.total, counted);
   const isAbove =
-    intent.amount > BigInt(limits.per_payment) ||
-    ofCard > BigInt(limits.per_card_per_day) ||
-    sums.total + intent.amount > BigInt(limits.total) ||
+    isAboveLimit(counted, limitOf(limits, 'per_payment')) ||
+    (limits.cap !== null && intent.amount > BigInt(limits.cap)) ||
+    isAboveLimit(ofCard, limitOf(limits, 'per_card_per_day')) ||
+    isAboveLimit(total, limitOf(limits, 'total')) ||
     sums.count + 1 > limits.count;
   if (isAbove) return 'limit_exceeded';
   if (sale.verdict !== 'ok' && sale.verdict !== 'later') return sale.verdict;
   sums.count += 1;
-  sums.total += intent.amount;
+  sums.total = total;
   sums.taken += intent.amount;
   sums.cards.set(key, ofCard);
   sums.payers.set(payer.id, (sums.payers.get(payer.id) ?? 0) + 1);

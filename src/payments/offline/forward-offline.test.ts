@@ -406,7 +406,7 @@ test('a till without limits, or in a network that forbids it, forwards nothing',
   assert.equal((await till.get('/terminal')).body.offline, null);
   await db.query('update offline_rules set allowed = true, per_payment = $1', [AMOUNT - 1]);
   const { body: capped } = await till.get('/terminal');
-  assert.deepEqual(capped.offline, { ...WIDE_LIMITS, per_payment: AMOUNT - 1 });
+  assert.deepEqual(capped.offline, { ...WIDE_LIMITS, cap: AMOUNT - 1 });
   assert.deepEqual((await settled([sale])).map(said), ['limit_exceeded']);
   await db.query('delete from offline_rules');
 });
@@ -424,6 +424,7 @@ test('the terms let a till check a signature alone', async () => {
     merchant_number: Number(ground.world.merchant.merchantNumber),
     rates: { acquirer: 30, protocol: 20, cashback: 5 },
     rates_until: null,
+    presentment: null,
   });
   assert.ok(Array.isArray(blocked));
   assert.ok(Math.abs(Date.parse(String(issued)) - Date.now()) < 60_000);

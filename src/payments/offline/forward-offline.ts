@@ -16,6 +16,13 @@ import {
   selectOfflineByIdentity,
 } from '#payments/offline/offline-queries.ts';
 import type { Arrived, Forwarded } from '#payments/offline/offline-sale-candidates.ts';
+import {
+  isWorth,
+  type OfflineQuote,
+  type PresentmentProblem,
+  quoteOfRecord,
+  type TermsPrice,
+} from '#payments/offline/presentment-terms.ts';
 import { offlineObject } from '#payments/offline/render-offline-payment.ts';
 import {
   type OfflineRates,
@@ -63,6 +70,8 @@ export interface OfflineRecord {
   readonly lines: AskedLines | null;
   /** The person who was signed in at the till, as sent; `null` if there was none. */
   readonly cashier: string | null;
+  /** The price in the shop's currency, as sent; `null` for a sale in USDC. */
+  readonly presentment: TermsPrice | null;
   /** The intent that the till canceled for this sale, as sent; `null` if there is none. */
   readonly replaces: string | null;
 }
@@ -75,10 +84,12 @@ export interface ForwardRequest {
 }
 
 /** A record with its lines; `problem` says why it failed verification, or is `null`. */
-type Checked = Omit<OfflineRecord, 'lines'> &
+type Checked = Omit<OfflineRecord, 'lines' | 'presentment'> &
   Signed & {
     readonly lines: SaleLines | null;
-    readonly problem: 'nonce' | 'signature' | null;
+    readonly quote: OfflineQuote | null;
+    readonly presentmentProblem: PresentmentProblem | null;
+    readonly problem: 'nonce' | 'signature' | 'presentment' | null;
   };
 
 /** Number of records whose chain checks run concurrently. A request has up to 100 records. */
@@ -109,7 +120,7 @@ export async function forwardOffline(
   if (chain === undefined) return serviceUnavailable();
   await chain.refreshToken();
   if (chain.config.token.domainProblem !== null) return serviceUnavailable();
-  const checked = await verifyAll(chain, request, completed);
+  const checked = await verifyAll(ctx, chain, { ...request, completed });
   const verified = checked.filter(({ problem }) => problem === null);
   const known = await selectOfflineByIdentity(
     ctx.db,
@@ -171,7 +182,7 @@ interface Completed {
 
 /**
  * Completes the lines of all records from the account's settings, and leaves out people and items
- * that it does not know. Refuses if the lines of a record do not add up to its amount.
+ * that it does not know. Refuses if the lines of a record do not add up to its price.
  */
 async function completeAll(
   { db }: ApiContext,
@@ -187,28 +198,49 @@ async function completeAll(
   const named = records.flatMap(({ cashier }) => cashier ?? []);
   const people = named.length === 0 ? [] : await selectMembersAmong(db, at.accountId, named);
   const all: Completed[] = [];
-  for (const [index, { lines, amount, cashier }] of records.entries()) {
+  for (const [index, { lines, amount, cashier, presentment }] of records.entries()) {
+    const price = presentment?.amount ?? Number(amount);
     const known = lines && knownItems(lines, findItem);
-    const read = known && readLines(known, { settings, findItem }, Number(amount));
+    const read = known && readLines(known, { settings, findItem }, price);
     if (isRefusal(read)) return { ...read, param: `payments[${index}].${read.param}` };
     all.push({ lines: read, cashier: people.find((id) => id === cashier) ?? null });
   }
   return all;
 }
 
+/**
+ * Returns the lines of a sale whose price in the shop's currency is unknown: one line in atoms. It
+ * keeps the tax rate that all lines have in common.
+ */
+function lineInAtoms(amount: bigint, lines: SaleLines | null): SaleLines {
+  const rates = new Set(lines?.lineItems.map((line) => line.tax_rate));
+  const [rate = 0] = rates;
+  const line = {
+    ...{ name: 'Amount', quantity: 1, unit_amount: Number(amount) },
+    ...{ tax_rate: rates.size === 1 ? rate : 0, tax_inclusive: true, discount: 0 },
+  };
+  return { lineItems: [line], discount: 0 };
+}
+
 async function verifyAll(
+  { keys }: ApiContext,
   { config }: Chain,
-  { merchant, records }: ForwardRequest,
-  completed: readonly Completed[],
+  { merchant, records, completed }: ForwardRequest & { readonly completed: readonly Completed[] },
 ): Promise<Checked[]> {
   const merchantNumber = present(merchant.merchantNumber, 'merchant number');
   const checked: Checked[] = [];
   for (const [index, record] of records.entries()) {
-    const { authorization, amount, salt } = record;
+    const { authorization, amount, salt, presentment } = record;
     const sale = { merchantNumber, amount, salt };
-    const problem = await verifyOffline(config, sale, authorization);
-    const known = present(completed[index], 'completed record');
-    checked.push({ ...record, ...known, sale, problem });
+    const { validBefore } = authorization;
+    const by = { idKey: keys.id, tenant: merchant.tenant, validBefore };
+    const { quote, problem: presentmentProblem } = quoteOfRecord(presentment, by);
+    const isWrong = quote !== null && !isWorth(amount, quote);
+    const unverified = await verifyOffline(config, sale, authorization);
+    const problem = unverified ?? (isWrong ? 'presentment' : null);
+    const { lines, cashier } = present(completed[index], 'completed record');
+    const kept = presentmentProblem === null ? lines : lineInAtoms(amount, lines);
+    checked.push({ ...record, sale, lines: kept, cashier, quote, presentmentProblem, problem });
     if (index % VERIFIED_AT_ONCE === VERIFIED_AT_ONCE - 1) await nextTurn();
   }
   return checked;
@@ -315,6 +347,12 @@ const PROBLEMS = {
     message:
       'The nonce does not match this merchant, amount and salt. It must be ' +
       'authorizationNonce(merchant_number, amount, 0, 0x0000000000000000, salt).',
+  },
+  presentment: {
+    code: 'parameter_invalid',
+    message:
+      'presentment.amount: the amount is not what these terms give. It must be rate × ' +
+      'presentment.amount, rounded up.',
   },
   signature: {
     code: 'signature_invalid',

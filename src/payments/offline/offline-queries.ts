@@ -1,10 +1,12 @@
 import { assert, only } from '#core/assert.ts';
 import type { Tenant } from '#core/mode.ts';
+import type { OfflineSum } from '#core/offline-sums.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Page, selectPage } from '#db/paging.ts';
 import { checked, wholeKey } from '#db/plan-shapes.ts';
 import { type AllSet, as, type Row, table } from '#db/table.ts';
 import type { BounceReason, OfflineStatus } from '#payments/offline/offline-states.ts';
+import type { OfflineQuote, PresentmentProblem } from '#payments/offline/presentment-terms.ts';
 import { type TotalsOf, valuesOf } from '#payments/shift-totals-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 
@@ -36,6 +38,10 @@ export const offlinePayments = table(
     cashier_id: 'text?',
     /** The discount on the whole sale, in the units of its lines; `null` without lines. */
     discount: 'bigint?',
+    /** The price in the shop's currency; `null` for a sale in USDC. */
+    presentment: as<OfflineQuote | null>('jsonb?'),
+    /** Why the price that the record gave in the shop's currency does not count. */
+    presentment_problem: as<PresentmentProblem | null>('text?'),
   },
   { retry_at: 'timestamptz?' },
 );
@@ -102,46 +108,69 @@ export async function selectOfflinePage(
   return selectPage<OfflinePaymentRow>(sql, list, tenant, page);
 }
 
-/** The number and sum of a till's sales that are still being processed. */
-export interface UnderWay {
-  readonly count: number;
-  readonly total: bigint;
+/**
+ * Returns the columns of an {@link OfflineSum}, as `countedSum` counts it. The parameter is the
+ * currency of the limits.
+ */
+function sumColumns(parameter: string): string {
+  const isOther = `coalesce(o.presentment ->> 'currency', '') <> ${parameter}`;
+  return `coalesce(sum((o.presentment ->> 'amount')::bigint) filter (where not ${isOther}), 0)
+       ::bigint as units,
+     coalesce(sum(o.amount * 10000 / (10000 + coalesce((o.presentment ->> 'margin')::bigint, 0)))
+       filter (where ${isOther}), 0)::bigint as atoms`;
 }
 
-export async function selectUnderWay(tx: Tx, terminalId: string): Promise<UnderWay> {
+/** The parameter of {@link sumColumns} for limits in atoms: no sale is in this currency. */
+const NO_CURRENCY = '-';
+
+/** The number and sum of a till's sales that are still being processed. */
+export interface UnderWay extends OfflineSum {
+  readonly count: number;
+}
+
+/** @param currency the currency of the till's limits; `null` for USDC */
+export async function selectUnderWay(
+  tx: Tx,
+  terminalId: string,
+  currency: string | null,
+): Promise<UnderWay> {
   const rows = await tx.query<UnderWay>(
-    `select count(*)::int as count, coalesce(sum(amount), 0)::bigint as total
-     from offline_payments where terminal_id || '' = $1 and status = 'processing'`,
-    [terminalId],
+    `select count(*)::int as count, ${sumColumns('$2')}
+     from offline_payments o where terminal_id || '' = $1 and status = 'processing'`,
+    [terminalId, currency ?? NO_CURRENCY],
   );
-  return rows[0] ?? { count: 0, total: 0n };
+  return only(rows, 'sum of offline sales');
 }
 
 /** A card's sales at one till on one UTC day. */
-export interface CardDay {
+export interface CardDay extends OfflineSum {
   readonly address: Hex;
   /** The beginning of the day. */
   readonly day: Date;
-  readonly total: bigint;
 }
 
 /** Sums each card's sales at a till on each of these days, without bounced ones. */
 export async function selectCardDays(
   tx: Tx,
-  terminalId: string,
-  days: readonly Omit<CardDay, 'total'>[],
+  { terminalId, currency }: { readonly terminalId: string; readonly currency: string | null },
+  days: readonly Pick<CardDay, 'address' | 'day'>[],
 ): Promise<CardDay[]> {
   return tx.query<CardDay>(
-    `select wanted.address, wanted.day, spent.total
+    `select wanted.address, wanted.day, spent.units, spent.atoms
      from (
        select distinct * from unnest($2::text[], $3::timestamptz[]) as t (address, day)
      ) wanted cross join lateral (
-       select coalesce(sum(o.amount), 0)::bigint as total from offline_payments o
+       select ${sumColumns('$4')} from offline_payments o
        where o.payer_address = wanted.address and o.counted_at >= wanted.day
          and o.counted_at < wanted.day + interval '24 hours'
          and ${checked("o.terminal_id = $1 and o.status <> 'bounced'")}
        offset 0) spent`,
-    [terminalId, days.map(({ address }) => address), days.map(({ day }) => day)],
+    [
+      terminalId,
+      days.map(({ address }) => address),
+      days.map(({ day }) => day),
+      currency ?? NO_CURRENCY,
+    ],
   );
 }
 

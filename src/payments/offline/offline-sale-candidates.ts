@@ -9,6 +9,7 @@ import type { PayerRow } from '#payers/payer-queries.ts';
 import { newIntent, type OpenIntent, type PaymentIntent } from '#payments/intent-rows.ts';
 import type { RebuiltSale } from '#payments/offline/offline-queries.ts';
 import type { BounceReason } from '#payments/offline/offline-states.ts';
+import type { OfflineQuote, PresentmentProblem } from '#payments/offline/presentment-terms.ts';
 import { type ChainVerdict, countedAt, type Signed } from '#payments/offline/signed-sale.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
@@ -20,6 +21,9 @@ export interface Arrived extends Signed {
   readonly lines: SaleLines | null;
   /** The person who was signed in at the till; `null` if there was none that the account knows. */
   readonly cashier: string | null;
+  /** The price in the shop's currency; `null` for a sale in USDC. */
+  readonly quote: OfflineQuote | null;
+  readonly presentmentProblem: PresentmentProblem | null;
   /** ID of the intent that this sale replaces; `null` if there is none. */
   readonly replaces: string | null;
   /**
@@ -148,6 +152,7 @@ function intentOf(
     created,
     ahead_seconds: BigInt(aheadSeconds),
     amount: atoms(sale.sale.amount),
+    presentment: sale.quote,
     lines: sale.lines,
     terminal_id: terminalId,
     location_id: locationId,

@@ -20,9 +20,17 @@ export function offlineObject(row: OfflinePaymentRow): { [key: string]: Json } {
     nonce: row.nonce,
     terminal: row.terminal_id,
     amount: toJsonAtoms(row.amount),
+    presentment: presentmentObject(row),
+    presentment_problem: row.presentment_problem,
     accepted_at: row.accepted_at.toISOString(),
     created: row.created.toISOString(),
   };
+}
+
+function presentmentObject({ presentment }: OfflinePaymentRow) {
+  if (presentment === null) return null;
+  const { currency, amount, rate, margin, quotedAt } = presentment;
+  return { currency, amount, rate, margin, quoted_at: quotedAt };
 }
 
 export function offlineDraft(

@@ -45,7 +45,7 @@ import { checkLedger } from '#settlement/ledger-gate.ts';
 import type { Readiness } from '#settlement/network-readiness.ts';
 import type { DrawnNumber } from '#settlement/settlement-numbers.ts';
 import { selectOfflineRule } from '#terminals/offline-limit-queries.ts';
-import { type OfflineLimits, offlineWithin } from '#terminals/offline-limits.ts';
+import { offlineWithin, type TillLimits } from '#terminals/offline-limits.ts';
 import { terminals } from '#terminals/terminal-queries.ts';
 
 export interface DecideWith {
@@ -90,7 +90,7 @@ export function offlineNotAllowed(message: string): Refusal {
 }
 
 interface Till {
-  readonly limits: OfflineLimits;
+  readonly limits: TillLimits;
   readonly locationId: string | null;
 }
 
@@ -223,7 +223,7 @@ async function decideAll(
   { terminalId, merchant, now }: Forwarded,
   by: {
     readonly candidates: readonly Candidate[];
-    readonly limits: OfflineLimits;
+    readonly limits: TillLimits;
     readonly readiness: Readiness;
   },
 ): Promise<Decisions> {
@@ -234,9 +234,10 @@ async function decideAll(
   const days = candidates.map(({ payer, countedAt }) => {
     return { address: payer.address, day: utcDay(countedAt) };
   });
+  const currency = limits.presentment?.currency ?? null;
   const sums = sumsOf(
-    await selectUnderWay(tx, terminalId),
-    await selectCardDays(tx, terminalId, days),
+    await selectUnderWay(tx, terminalId, currency),
+    await selectCardDays(tx, { terminalId, currency }, days),
   );
   const requests = candidates.map(({ intent }) => ({ tenant, atoms: intent.amount }));
   const shareLeft = await readShares(tx, readiness, requests);
@@ -286,6 +287,8 @@ function rowOf(decided: Decided, stamp: Stamp): OfflinePaymentRow {
     replaces: replaced?.id ?? null,
     cashier_id: intent.cashier_id,
     discount: intent.lines === null ? null : BigInt(intent.lines.discount),
+    presentment: sale.quote,
+    presentment_problem: sale.presentmentProblem,
   };
 }
 

@@ -10,6 +10,7 @@ import { LongList } from '../../desk/long-list.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { buttonClass } from '../../ui/button.tsx';
 import { Notice } from '../../ui/notice.tsx';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { Page } from '../../ui/shell.tsx';
 import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
@@ -159,12 +160,17 @@ function SaleView({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   return (
     <>
       <Headline of={sale}>
-        <Sum atoms={BigInt(sale.amount)} />
+        <Sum atoms={BigInt(sale.amount)} price={priceOf(sale.presentment)} />
       </Headline>
       {reason === null ? null : (
         <Notice tone="bad">
           <strong>{bounceWords(reason)}</strong>
           <p>{t('dashboard.offline.bounced.text')}</p>
+        </Notice>
+      )}
+      {sale.presentment_problem === null ? null : (
+        <Notice tone="warn">
+          <p>{t('dashboard.offline.in_usdc')}</p>
         </Notice>
       )}
       <section className="card">

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import type { OfflinePayment } from '../../data/types/dashboard.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -39,7 +40,9 @@ export const offlineColumns = (): readonly Column<OfflinePayment>[] => [
   {
     name: t('dashboard.field.amount'),
     number: true,
-    cell: ({ id, amount }) => <SaleSum id={id} atoms={BigInt(amount)} price={null} />,
+    cell: ({ id, amount, presentment }) => (
+      <SaleSum id={id} atoms={BigInt(amount)} price={priceOf(presentment)} />
+    ),
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   { name: t('dashboard.offline.result.column'), cell: (sale) => <Result sale={sale} /> },

@@ -19,7 +19,7 @@ import {
   requireTrustedFactor,
 } from '#apis/dashboard/sessions/confirm-identity.ts';
 import { limitInput } from '#apis/merchant/limit-schema.ts';
-import { OfflineLimitsSchema } from '#apis/merchant/offline-schema.ts';
+import { OfflineLimitsInput } from '#apis/merchant/offline-schema.ts';
 import { TerminalListQuery } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -130,7 +130,7 @@ const LabelBody = Type.Object({
   label: Type.Optional(PersonName),
   name: Type.Optional(PersonName),
   location: Type.Optional(nullable(idOf('loc_', 'location'))),
-  offline: Type.Optional(nullable(OfflineLimitsSchema)),
+  offline: Type.Optional(nullable(OfflineLimitsInput)),
   refund_limit: Type.Optional(
     nullable(
       limitInput(
