@@ -7,9 +7,11 @@ import { readName } from '#core/name-rules.ts';
 import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
 import type { Hex } from './bytes.ts';
 import { fromHex, toHex } from './bytes.ts';
+import codes from './offline-codes.json' with { type: 'json' };
 import {
   answerTo,
   nonceCheckOf,
+  type OfflineAnswer,
   type OfflineRequest,
   offlineMessage,
   offlineNonce,
@@ -19,6 +21,12 @@ import {
   writeRequest,
 } from './offline-request.ts';
 import { verifyAnswer } from './offline-signature.ts';
+
+/** Sums are numbers in JSON. */
+function requestOf(request: (typeof codes)[number]['request']): OfflineRequest {
+  const { amount, value, ...rest } = request;
+  return { ...rest, amount: BigInt(amount), value: BigInt(value) } as OfflineRequest;
+}
 
 const wallet = privateKeyToAccount(generatePrivateKey());
 
@@ -34,6 +42,11 @@ const REQUEST: OfflineRequest = {
   value: 2_512_500n,
   validBefore: 1_790_000_000,
   salt: `0x${'c3'.repeat(32)}`,
+};
+
+const IN_EUROS: OfflineRequest = {
+  ...REQUEST,
+  price: { currency: 'eur', amount: 228, rate: '1.096276999892' },
 };
 
 async function signed(request: OfflineRequest, from: Hex = wallet.address) {
@@ -105,10 +118,14 @@ for (const [what, merchantName] of Object.entries({
 }
 
 test('no changed, shortened or lengthened code is read as another one', async () => {
-  const texts = [writeRequest(REQUEST), writeAnswer(await signed(REQUEST))];
+  const answer = await signed(REQUEST);
+  const texts = [REQUEST, IN_EUROS].flatMap((request) => [
+    writeRequest(request),
+    writeAnswer(answer, request),
+  ]);
   for (const text of texts) {
     const read = text.startsWith('TLREQ') ? readRequest : readAnswer;
-    assert.notEqual(typeof read(text), 'string');
+    assert.notEqual(typeof read(text), 'string', text);
     for (let at = 6; at < text.length; at++) {
       const other = text.charAt(at) === 'A' ? 'B' : 'A';
       const changed = `${text.slice(0, at)}${other}${text.slice(at + 1)}`;
@@ -117,7 +134,9 @@ test('no changed, shortened or lengthened code is read as another one', async ()
     }
     assert.equal(read(`${text}A`), 'damaged');
     assert.equal(read(`${text}=`), 'damaged');
-    assert.equal(read(`${text.slice(0, 5)}2${text.slice(6)}`), 'other_version');
+    const [own, other] = text.charAt(5) === '1' ? ['1', '2'] : ['2', '1'];
+    assert.equal(read(`${text.slice(0, 5)}${other}${text.slice(6)}`), 'damaged', own);
+    assert.equal(read(`${text.slice(0, 5)}3${text.slice(6)}`), 'other_version');
   }
   assert.equal(readRequest('https://example.org/t/1'), 'other_text');
   assert.equal(readRequest(texts[1] ?? ''), 'other_text');
@@ -187,4 +206,17 @@ test('v may be 0 or 1, and a signature with a high s is refused', async () => {
   const twin: Hex = `0x${answer.signature.slice(2, 66)}${s.toString(16).padStart(64, '0')}${other}`;
   const second = writeAnswer({ ...answer, signature: twin });
   assert.equal(await verifyAnswer(REQUEST, second), 'not_signed');
+});
+
+test('the published examples are what this build writes and reads', async () => {
+  for (const { name, version, request_text: text, ...one } of codes) {
+    const request = requestOf(one.request);
+    const answer = one.answer as OfflineAnswer;
+    assert.equal(writeRequest(request), text, name);
+    assert.equal(text.slice(0, 6), `TLREQ${version}`, name);
+    assert.deepEqual(readRequest(text), request, name);
+    assert.equal(writeAnswer(answer, request), one.answer_text, name);
+    assert.deepEqual(readAnswer(one.answer_text), answer, name);
+    assert.deepEqual(await verifyAnswer(request, one.answer_text), answer, name);
+  }
 });

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { isRefusal } from '#core/answer.ts';
+import { readRate, writeRate } from '#core/currency-conversion.ts';
 import { readName } from '#core/name-rules.ts';
 import { AUTHORIZATION_FIELDS } from '#core/typed-data-fields.ts';
 import { fromBase32, toBase32 } from './base32.ts';
@@ -10,8 +11,17 @@ import { authorizationNonce } from './receive-authorization.ts';
  * The messages that a till and a wallet exchange offline, as QR codes or typed: the request, which
  * the wallet shows and signs, and the answer. Each is a prefix with the version, followed by bytes
  * in base32. Capital letters and digits give the smallest codes, and any reader can type them on
- * any keyboard.
+ * any keyboard. docs/terminal-protocol.md lists the bytes, and offline-codes.json has examples.
  */
+
+/** The price of a sale in the shop's currency, at the rate of the till's terms. */
+export interface OfflinePrice {
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: number;
+  /** USDC for one unit of the currency, as decimal text. */
+  readonly rate: string;
+}
 
 /** A sale as the till requests it. All amounts are USDC atoms. */
 export interface OfflineRequest {
@@ -30,6 +40,8 @@ export interface OfflineRequest {
   /** Unix seconds. */
   readonly validBefore: number;
   readonly salt: Hex;
+  /** Only in version 2. A sale in USDC has none, so that every wallet can read its request. */
+  readonly price?: OfflinePrice;
 }
 
 /** A wallet's answer: its signature, with the fields that identify the signed message. */
@@ -50,23 +62,35 @@ export interface OfflineAnswer {
  */
 export type NotRead = 'other_version' | 'other_text' | 'damaged';
 
-const REQUEST = { word: 'TLREQ', version: '1' } as const;
-const ANSWER = { word: 'TLANS', version: '1' } as const;
+const REQUEST = 'TLREQ';
+const ANSWER = 'TLANS';
+type Word = typeof REQUEST | typeof ANSWER;
+/** 1 is for sales in USDC, 2 for sales in the shop's currency. */
+type Version = '1' | '2';
+
+function versionOf({ price }: Pick<OfflineRequest, 'price'>): Version {
+  return price === undefined ? '1' : '2';
+}
+
 /** Maximum length of a name in bytes, so that the QR code stays readable. */
 const LONGEST_NAME = 60;
 /** Bytes of the checksum at the end of a code, which detects typing mistakes. */
 const CHECK_BYTES = 4;
+/** ISO 4217, in capital letters. */
+const CURRENCY_BYTES = 3;
 const WORD_BYTES = 8;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-function checkOf(bytes: Uint8Array): Uint8Array {
-  return keccak_256(bytes).slice(0, CHECK_BYTES);
+/** From version 2 on, the checksum covers the version, too. */
+function checkOf(bytes: Uint8Array, version: Version): Uint8Array {
+  const covered = version === '1' ? bytes : Uint8Array.from([...bytes, Number(version)]);
+  return keccak_256(covered).slice(0, CHECK_BYTES);
 }
 
-function write({ word, version }: typeof REQUEST | typeof ANSWER, parts: readonly Bytes[]): string {
+function write(word: Word, version: Version, parts: readonly Bytes[]): string {
   const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
-  return `${word}${version}${toBase32(Uint8Array.from([...bytes, ...checkOf(bytes)]))}`;
+  return `${word}${version}${toBase32(Uint8Array.from([...bytes, ...checkOf(bytes, version)]))}`;
 }
 
 /** Reads fields one after the other. @throws RangeError after the end of the data. */
@@ -84,6 +108,13 @@ class Fields {
     const part = this.#bytes.slice(this.#at, end);
     this.#at = end;
     return part;
+  }
+
+  /** Reads a price. @throws RangeError if the currency is not three letters. */
+  price(): OfflinePrice {
+    const currency = new TextDecoder().decode(this.take(CURRENCY_BYTES)).toLowerCase();
+    if (!/^[a-z]{3}$/.test(currency)) throw new RangeError('not a currency');
+    return { currency, amount: this.integer(), rate: writeRate(this.number()) };
   }
 
   hex(length: number): Hex {
@@ -121,23 +152,24 @@ class Fields {
 
 function read<T>(
   text: string,
-  { word, version }: typeof REQUEST | typeof ANSWER,
-  fields: (from: Fields) => T,
+  word: Word,
+  fields: (from: Fields, version: Version) => T,
 ): T | NotRead {
   // Ignores case and spaces: a person may type the code in lowercase or in groups, and a field may
   // wrap it.
   const code = text.replace(/\s/g, '').toUpperCase();
   if (!code.startsWith(word)) return 'other_text';
-  if (code.charAt(word.length) !== version) return 'other_version';
+  const version = code.charAt(word.length);
+  if (version !== '1' && version !== '2') return 'other_version';
   const letters = code.slice(word.length + version.length);
   try {
     const all = fromBase32(letters);
     const bytes = all.slice(0, -CHECK_BYTES);
-    if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes))) return 'damaged';
+    if (toHex(all.slice(-CHECK_BYTES)) !== toHex(checkOf(bytes, version))) return 'damaged';
     // Each message has exactly one valid encoding, so the unused bits of the last letter must be 0.
     if (toBase32(all) !== letters) return 'damaged';
     const from = new Fields(bytes);
-    const input = fields(from);
+    const input = fields(from, version);
     from.end();
     return input;
   } catch {
@@ -149,6 +181,14 @@ function number(value: bigint | number): Bytes {
   const view = new DataView(new ArrayBuffer(WORD_BYTES));
   view.setBigUint64(0, BigInt(value));
   return new Uint8Array(view.buffer);
+}
+
+function priceOf({ currency, amount, rate }: OfflinePrice): Bytes {
+  return Uint8Array.from([
+    ...new TextEncoder().encode(currency.toUpperCase()),
+    ...number(amount),
+    ...number(readRate(rate)),
+  ]);
 }
 
 /** Returns as many whole characters as fit. */
@@ -174,7 +214,8 @@ function nameOf(name: string): Bytes {
 }
 
 export function writeRequest(request: OfflineRequest): string {
-  return write(REQUEST, [
+  const { price } = request;
+  return write(REQUEST, versionOf(request), [
     number(request.chainId),
     fromHex(request.usdc),
     textOf(request.usdcName),
@@ -186,11 +227,12 @@ export function writeRequest(request: OfflineRequest): string {
     number(request.value),
     number(request.validBefore),
     fromHex(request.salt),
+    ...(price === undefined ? [] : [priceOf(price)]),
   ]);
 }
 
 export function readRequest(text: string): OfflineRequest | NotRead {
-  return read(text, REQUEST, (from) => ({
+  return read(text, REQUEST, (from, version) => ({
     chainId: from.integer(),
     usdc: from.hex(20),
     usdcName: from.text(),
@@ -202,12 +244,16 @@ export function readRequest(text: string): OfflineRequest | NotRead {
     value: from.number(),
     validBefore: from.integer(),
     salt: from.hex(32),
+    ...(version === '2' ? { price: from.price() } : {}),
   }));
 }
 
-/** Writes an answer as a text of 174 characters. */
-export function writeAnswer(answer: OfflineAnswer): string {
-  return write(ANSWER, [
+/** Writes the answer to a request, in its version, as a text of 174 characters. */
+export function writeAnswer(
+  answer: OfflineAnswer,
+  request: Pick<OfflineRequest, 'price'> = {},
+): string {
+  return write(ANSWER, versionOf(request), [
     fromHex(answer.from),
     number(answer.validAfter),
     number(answer.validBefore),

@@ -1,8 +1,10 @@
 import type { FeeRates } from '#core/charges.ts';
 import type { Intent } from '../data/device-api.ts';
 import { writeRequest } from '../data/offline-request.ts';
+import type { Price } from '../ui/format-price.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
 import { dueFor, type SaleTotal } from '../ui/sale-total.tsx';
+import type { HeldSale } from './offline/held-sales.ts';
 import { tipPercentages } from './till-machine.ts';
 import type { Outcome, Phase } from './till-phases.ts';
 
@@ -25,7 +27,19 @@ export type Shown =
       readonly percentages: readonly number[];
     }
   /** The request of an offline sale, which the customer's wallet scans. */
-  | { readonly at: 'asking'; readonly text: string; readonly atoms: bigint }
+  | {
+      readonly at: 'asking';
+      readonly text: string;
+      readonly atoms: bigint;
+      readonly price: Price | null;
+    }
+  /** A sale that was accepted offline, and its state since. */
+  | {
+      readonly at: 'accepted';
+      readonly is: 'waits' | 'paid' | 'bounced';
+      readonly atoms: bigint;
+      readonly price: Price | null;
+    }
   | ({ readonly at: 'checking' | 'confirming' } & Due)
   | ({
       readonly at: 'pay';
@@ -76,16 +90,29 @@ export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-export function shownOf(phase: Phase, rates: FeeRates | null): Shown {
+/** @param sales the till's offline sales */
+export function shownOf(
+  phase: Phase,
+  rates: FeeRates | null,
+  sales: readonly HeldSale[] = [],
+): Shown {
   switch (phase.at) {
     case 'keypad':
     case 'creating':
     case 'canceling':
-    case 'accepted':
       return { at: 'idle' };
+    case 'accepted': {
+      const { nonce, amount: atoms, price = null } = phase.slip;
+      const state = sales.find((sale) => sale.nonce === nonce)?.state.is;
+      const isPaid = state === 'succeeded' || state === 'paid_online';
+      const is = isPaid ? 'paid' : state === 'bounced' ? 'bounced' : 'waits';
+      return { at: 'accepted', is, atoms, price };
+    }
     case 'asking': {
       const { request } = phase;
-      return { at: 'asking', text: writeRequest(request), atoms: request.amount };
+      const { price: { currency, amount } = {}, amount: atoms } = request;
+      const price = currency === undefined ? null : { currency, units: BigInt(amount ?? 0) };
+      return { at: 'asking', text: writeRequest(request), atoms, price };
     }
     case 'open': {
       const { intent, tip, declined: isDeclined } = phase;

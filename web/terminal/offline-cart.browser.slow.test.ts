@@ -35,7 +35,6 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
   await till.forward();
   const [intent] = await intentsOf(sandbox, terminal);
   const lines = intent?.line_items as readonly Record<string, unknown>[];
-  // 10 % of 11.00 is 1.10: 0.70 for the coffees, and 0.40 for the cake in addition to its own 0.20.
   assert.deepEqual(
     lines.map(({ name, quantity, unit_amount, discount }) => [
       name,
@@ -44,11 +43,15 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
       discount,
     ]),
     [
-      ['Flat white', 2, 3_500_000, 700_000],
-      ['Cheesecake', 1, 4_200_000, 600_000],
+      ['Flat white', 2, 3_500_000, 0],
+      ['Cheesecake', 1, 4_200_000, 200_000],
     ],
   );
-  assert.deepEqual([intent?.amount, intent?.status], [9_900_000, 'succeeded']);
+  // 10 % of 11.00 is 1.10.
+  assert.deepEqual(
+    [intent?.amount, intent?.status, intent?.discount],
+    [9_900_000, 'succeeded', 1_100_000],
+  );
   const [paid] = await paymentsOf(sandbox, terminal);
   assert.equal(paid?.amount, 9_900_000);
   const receipt = await (await fetch(`${paid?.receipt_url}.json`)).json();
@@ -58,20 +61,73 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
   await till.close();
 });
 
-test('a shop in another currency sells nothing offline, and the till says so', async () => {
+test('a euro shop sells in euros while the line is down, and every screen follows', async () => {
   const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 100_000_000n);
   await setShop(sandbox, { currency: 'eur' });
   try {
     const till = await openOfflineTill(stage());
-    const { page } = till;
+    const { page, terminal } = till;
+    // 100 USDC without the margin of 1 %, at 1.08542277217.
+    const most = 'You can keep selling, up to €92.13 per sale.';
+    await page.getByText(`If the connection is lost: ${most}`).waitFor();
     await till.cut();
-    await till.amount.fill('2.50');
-    await till.charge.click();
-    await page.getByRole('alert').filter({ hasText: 'Offline sales must be in USDC' }).waitFor();
-    assert.equal(await page.getByRole('textbox', { name: 'Request' }).count(), 0);
-    assert.equal(await page.getByText(/sales? waits?/).count(), 0);
+    await till.result('Offline').filter({ hasText: most }).waitFor();
+    const request = await till.request('9.90');
+    assert.match(request, /^TLREQ2/);
+    await till.answer(await signRequest(wallet, request));
+    await till.result('Accepted offline').filter({ hasText: '€9.90' }).waitFor();
+    await till.forward();
+    await till.result('Paid').filter({ hasText: '€9.90' }).waitFor();
+    await page.getByRole('button', { name: 'New payment' }).click();
+    await page.getByRole('link', { name: /^History/ }).click();
+    await page.getByRole('listitem').filter({ hasText: '€9.9' }).waitFor();
+    assert.equal(await page.getByRole('listitem').count(), 1, 'History lists the sale once');
+    const [paid] = await paymentsOf(sandbox, terminal);
+    const price = paid?.presentment as Readonly<Record<string, unknown>> | undefined;
+    assert.deepEqual(
+      [price?.currency, price?.amount, price?.rate, paid?.amount],
+      ['eur', 990, '1.096276999892', 10_853_143],
+    );
     await till.close();
   } finally {
     await setShop(sandbox, { currency: null });
   }
+});
+
+test('a wallet that cannot read prices pays the same sum in USDC', async () => {
+  const { sandbox } = stage();
+  const wallet = await fundedAccount(sandbox, 100_000_000n);
+  await setShop(sandbox, { currency: 'eur' });
+  try {
+    const till = await openOfflineTill(stage());
+    const { page, terminal } = till;
+    await till.cut();
+    await till.request('9.90');
+    await page.getByRole('button', { name: 'Ask for USDC' }).click();
+    const field = page.getByRole('textbox', { name: 'Request' });
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('input')].some(({ value }) => value.startsWith('TLREQ1')),
+    );
+    await till.answer(await signRequest(wallet, await field.inputValue()));
+    await till.result('Accepted offline').waitFor();
+    await till.forward();
+    const [paid] = await paymentsOf(sandbox, terminal);
+    assert.deepEqual([paid?.presentment, paid?.amount], [null, 10_853_143]);
+    await till.close();
+  } finally {
+    await setShop(sandbox, { currency: null });
+  }
+});
+
+test('a test till acts as if it had no connection while Simulate offline is on', async () => {
+  const till = await openOfflineTill(stage());
+  const { page } = till;
+  await page.getByRole('link', { name: /^Settings/ }).click();
+  const simulate = page.getByRole('switch', { name: 'Simulate offline' });
+  await simulate.click();
+  await till.result('Offline').waitFor();
+  await simulate.click();
+  await till.result('Offline').waitFor({ state: 'detached' });
+  await till.close();
 });

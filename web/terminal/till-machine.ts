@@ -20,7 +20,10 @@ import type {
   Tap,
   Tapping,
   Till,
+  Unpaid,
 } from './till-phases.ts';
+
+type OfflineSale = Pick<Asking, 'request' | 'lines' | 'presentment' | 'price'>;
 
 /** Actions of the cashier, the customer or the service. `now` comes from a monotonic clock. */
 export type TillEvent = { readonly now: number } & (
@@ -33,7 +36,7 @@ export type TillEvent = { readonly now: number } & (
   | { readonly type: 'split'; readonly split: Split | null }
   | { readonly type: 'cart'; readonly cart: Cart | null }
   | { readonly type: 'charge'; readonly create: Create }
-  | { readonly type: 'charge_offline'; readonly sale: Pick<Asking, 'request' | 'lines'> }
+  | { readonly type: 'charge_offline'; readonly sale: OfflineSale }
   /** The till cannot sell offline now, or cannot make this sale offline. */
   | { readonly type: 'not_offline'; readonly message: string }
   /** A signed answer to this request was stored. */
@@ -156,15 +159,14 @@ function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: num
 
 /** Records a payment that may be open, because the response to its request was lost. */
 function withOrphan(till: Till, orphan: Create): Till {
-  // The till never sells offline in another currency, so nothing can replace such a payment.
-  const isReplaceable = orphan.currency === null;
-  const unpaid = { replaces: { create: orphan }, amount: orphan.amount };
-  return { ...till, orphan, unpaid: isReplaceable ? unpaid : null };
+  const { amount, currency } = orphan;
+  const price = currency === null ? null : { currency, amount: Number(amount) };
+  return { ...till, orphan, unpaid: { replaces: { create: orphan }, amount, price } };
 }
 
 /** Abandons a payment. It can still be paid until the service has canceled it. */
-function onLeave(till: Till, { id, amount }: Intent, now: number): Till {
-  const unpaid = { replaces: { id }, amount: BigInt(amount) };
+function onLeave(till: Till, { id, amount, presentment: price }: Intent, now: number): Till {
+  const unpaid = { replaces: { id }, amount: BigInt(amount), price };
   return { ...till, phase: keypad(now), left: [...(till.left ?? []), id], unpaid };
 }
 
@@ -173,10 +175,16 @@ function nowOpen(till: Till): Till {
   return till.orphan === null && till.left?.length === 0 ? { ...till, unpaid: null } : till;
 }
 
+/** True if an unpaid payment has the price of the sale, or its atoms if that is in USDC. */
+function isFor(unpaid: Unpaid, { request, price = null }: OfflineSale): boolean {
+  if (price === null) return unpaid.price == null && unpaid.amount === request.amount;
+  return unpaid.price?.currency === price.currency && unpaid.price.amount === price.amount;
+}
+
 /** Requests an offline sale. It replaces the unpaid payment if that has the same amount. */
-function onChargeOffline(till: Till, sale: Pick<Asking, 'request' | 'lines'>, now: number): Till {
+function onChargeOffline(till: Till, sale: OfflineSale, now: number): Till {
   // Another amount means another customer, whose sale must not depend on that payment.
-  const unpaid = till.unpaid?.amount === sale.request.amount ? till.unpaid : null;
+  const unpaid = till.unpaid != null && isFor(till.unpaid, sale) ? till.unpaid : null;
   const replaces = unpaid?.replaces ?? null;
   return { ...till, unpaid, phase: { at: 'asking', ...sale, replaces, since: now } };
 }

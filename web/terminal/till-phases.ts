@@ -1,7 +1,9 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { ChipSignature, Credential, Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
+import type { Price } from '../ui/format-price.ts';
 import type { Cart } from './cart.ts';
+import type { SalePrice } from './offline/till-offline-limits.ts';
 import type { Split } from './split-bill.ts';
 
 /** A request to open a payment. Every retry uses the same key. */
@@ -116,6 +118,19 @@ export interface Asking extends Timed {
    * tills stored by an earlier version.
    */
   readonly replaces?: LeftOpen | null;
+  /** The price in the shop's currency. Absent in tills stored by an earlier version. */
+  readonly presentment?: SalePrice | null;
+  /**
+   * The price of the cart in the shop's currency, by which an unpaid payment for it is recognized;
+   * also set if the sale is in USDC because the wallet cannot read prices.
+   */
+  readonly price?: CartPrice | null;
+}
+
+export interface CartPrice {
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: number;
 }
 
 /** A signature was stored on the till. Nothing has been paid yet. */
@@ -129,6 +144,10 @@ export interface Slip {
   /** The first digits of the authorization's nonce, by which the sale is found later. */
   readonly code: string;
   readonly amount: bigint;
+  /** The nonce of the sale. Absent, like the price, in tills stored by an earlier version. */
+  readonly nonce?: string;
+  /** The price in the shop's currency; `null` for a sale in USDC. */
+  readonly price?: Price | null;
   /** ISO 8601, by the service's clock as far as it is known. */
   readonly acceptedAt: string;
 }
@@ -170,6 +189,8 @@ export interface Till {
 export interface Unpaid {
   readonly replaces: LeftOpen;
   readonly amount: bigint;
+  /** Its price in the shop's currency. Absent in tills stored by an earlier version. */
+  readonly price?: CartPrice | null;
 }
 
 export const NEW_TILL: Till = {

@@ -152,13 +152,12 @@ export function offlineControls(window: TestWindow, terminal: TestTerminal): Off
 
 /** Returns the till to its keypad, from any screen. */
 export async function toKeypad(till: OfflineWindow): Promise<void> {
-  const accepted = till.result('Accepted offline');
   const next = async () => {
-    if (await accepted.isVisible()) await till.newPayment.click({ timeout: 2_000 });
+    if (await till.newPayment.isVisible()) await till.newPayment.click({ timeout: 2_000 });
     else await till.cancel.click({ timeout: 2_000 });
   };
   while (true) {
-    await till.amount.or(till.cancel).or(accepted).first().waitFor();
+    await till.amount.or(till.cancel).or(till.newPayment).first().waitFor();
     if (await till.amount.isVisible()) return;
     // By now the till may show another screen.
     await next().catch((error: Error) => {
@@ -173,7 +172,7 @@ export async function signRequest(account: PrivateKeyAccount, text: string): Pro
   assert.ok(typeof request !== 'string', `${request}: ${text}`);
   const from = account.address;
   const signature = await account.signTypedData(offlineMessage(request, from));
-  return writeAnswer(answerTo(request, { from, signature }));
+  return writeAnswer(answerTo(request, { from, signature }), request);
 }
 
 /** Stores sales as if the till had accepted them, encrypted with the till's own key. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import codes from '../data/offline-codes.json' with { type: 'json' };
 import { type OfflineRequest, writeRequest } from '../data/offline-request.ts';
-import { checkRequest, type KnownNetwork } from './check-offline-request.ts';
+import { checkRequest, compareRate, type KnownNetwork } from './check-offline-request.ts';
 
 const NOW = 1_790_000_000;
 
@@ -79,5 +80,35 @@ test('text that is no request is refused with its reason', () => {
   assert.equal(at(''), 'other_text');
   assert.equal(at('https://example.org/t/1'), 'other_text');
   assert.equal(at(writeRequest(REQUEST).slice(0, -1)), 'damaged');
-  assert.equal(at(writeRequest(REQUEST).replace('TLREQ1', 'TLREQ2')), 'other_version');
+  assert.equal(at(writeRequest(REQUEST).replace('TLREQ1', 'TLREQ3')), 'other_version');
+});
+
+test('the wallet reads the published examples of both versions', () => {
+  for (const { name, request, request_text: text } of codes) {
+    const pin = { ...PIN, chainId: request.chainId };
+    const read = checkRequest(text, { pin, former: [] }, (request.validBefore - 3_600) * 1_000);
+    assert.ok(typeof read !== 'string', `${name}: ${read}`);
+    assert.deepEqual(read.price, 'price' in request ? request.price : undefined, name);
+  }
+});
+
+test('a price that is not the signed sum at its rate is refused', () => {
+  const price = { currency: 'eur', amount: 228, rate: '1.096276999892' };
+  // 2.28 × 1.096276999892 = 2.49951…, rounded up.
+  assert.deepEqual(check({ price, amount: 2_499_512n, value: 2_499_512n }), {
+    ...REQUEST,
+    ...{ price, amount: 2_499_512n, value: 2_499_512n },
+  });
+  assert.equal(check({ price, amount: 2_499_511n, value: 2_499_511n }), 'wrong_sum');
+  assert.equal(check({ price: { ...price, amount: 1 } }), 'wrong_sum');
+});
+
+test('a rate is compared with the last one seen, and 5 percent off is warned about', () => {
+  const at = (rate: string, seen?: string) =>
+    compareRate({ currency: 'eur', amount: 1, rate }, seen);
+  assert.equal(at('1.05', undefined), 'unknown');
+  assert.equal(at('1.0499', '1'), 'near');
+  assert.equal(at('1.05', '1'), 'higher');
+  assert.equal(at('0.9501', '1'), 'near');
+  assert.equal(at('0.95', '1'), 'lower');
 });

@@ -1,4 +1,10 @@
-import { type NotRead, type OfflineRequest, readRequest } from '../data/offline-request.ts';
+import { readRate, toAtomsUp } from '#core/currency-conversion.ts';
+import {
+  type NotRead,
+  type OfflinePrice,
+  type OfflineRequest,
+  readRequest,
+} from '../data/offline-request.ts';
 import { MAX_ATOMS } from '../ui/format-usdc.ts';
 import type { Pin } from './compare-contract-pins.ts';
 
@@ -57,8 +63,11 @@ function contractProblem(
   return [pin, ...former].some((one) => isFor(one, request)) ? null : 'other_contracts';
 }
 
-function sumProblem({ amount, value }: OfflineRequest, pin: Pin | null): RequestProblem | null {
+function sumProblem(request: OfflineRequest, pin: Pin | null): RequestProblem | null {
+  const { amount, value, price } = request;
   if (amount <= 0n || amount > MAX_ATOMS || value <= 0n) return 'wrong_sum';
+  // The price on the screen must be the sum that the wallet signs.
+  if (price !== undefined && toAtomsUp(BigInt(price.amount), price) !== amount) return 'wrong_sum';
   const rate = pin?.feeRate ?? HIGHEST_FEE_RATE;
   return value > amount + (amount * BigInt(rate)) / BASIS_POINTS ? 'higher_fees' : null;
 }
@@ -80,4 +89,18 @@ export function checkRequest(
   if (request.validBefore <= now) return 'expired';
   if (request.validBefore > now + LONGEST_VALID_S + CLOCKS_S) return 'valid_too_long';
   return sumProblem(request, known.pin) ?? request;
+}
+
+/** A difference from the last rate that the wallet has seen, in percent, from which it warns. */
+const WARNS_FROM_PERCENT = 5n;
+
+/** How a request's rate compares with the last rate that the wallet has seen in its currency. */
+type RateCheck = 'near' | 'higher' | 'lower' | 'unknown';
+
+export function compareRate({ rate }: OfflinePrice, seen: string | undefined): RateCheck {
+  if (seen === undefined) return 'unknown';
+  const [asked, known] = [readRate(rate), readRate(seen)];
+  const difference = asked < known ? known - asked : asked - known;
+  if (difference * 100n < known * WARNS_FROM_PERCENT) return 'near';
+  return asked < known ? 'lower' : 'higher';
 }

@@ -8,6 +8,7 @@ import {
 import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer-api.ts';
 import { rememberBalance } from './known-balance.ts';
+import { rememberRates } from './signed-prices.ts';
 import { type Here, useHere } from './wallet-context.tsx';
 
 /** Polling interval of the visible page. A tap at a till changes this data without an event. */
@@ -62,7 +63,12 @@ function usePages<T>(
 
 export const usePasses = () => usePages('passes', ({ api }, cursor) => api.passes(cursor));
 export const useCards = () => usePages('cards', ({ api }, cursor) => api.cards(cursor));
-export const usePayments = () => usePages('payments', ({ api }, cursor) => api.payments(cursor));
+export const usePayments = () =>
+  usePages('payments', async ({ api }, cursor) => {
+    const answer = await api.payments(cursor);
+    if (answer.is === 'done' && cursor === null) rememberRates(answer.value.data);
+    return answer;
+  });
 export const useAgentTokens = () =>
   usePages('agent tokens', ({ api }, cursor) => api.agentTokens(cursor));
 

@@ -15,6 +15,17 @@ export interface Session {
   readonly address: string;
 }
 
+/** A payment that was signed offline, with its price on the till. */
+export interface SignedPrice {
+  /** ISO 8601. */
+  readonly at: string;
+  /** The atoms that leave the wallet. */
+  readonly value: string;
+  readonly currency: string;
+  /** Minor units. */
+  readonly amount: number;
+}
+
 /** Data stored in this browser for all of its windows. */
 interface Kept {
   readonly vault: Vault | null;
@@ -51,6 +62,10 @@ interface Kept {
   readonly balances: {
     readonly [network in Network]?: { readonly address: string; readonly atoms: string };
   };
+  /** The last exchange rates of payments that the service has shown, by currency. */
+  readonly seenRates: Readonly<Record<string, string>>;
+  /** The last sums in a shop's currency that this wallet has signed offline, newest first. */
+  readonly signedPrices: readonly SignedPrice[];
   /** USDC transfers without a known result. */
   readonly sending: { readonly [network in Network]?: Sending };
   /**
@@ -77,6 +92,8 @@ const EMPTY: Kept = {
   refusedUntil: null,
   chains: {},
   balances: {},
+  seenRates: {},
+  signedPrices: [],
   sending: {},
   otherContracts: {},
   formerContracts: {},

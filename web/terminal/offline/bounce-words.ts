@@ -1,8 +1,8 @@
-import { formatUsdc } from '../../ui/format-usdc.ts';
+import { formatMoney } from '../../ui/format-price.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import type { HeldSale } from './held-sales.ts';
 import type { NotAccepted } from './offline-till.ts';
-import type { OfflineProblem } from './till-offline-limits.ts';
+import type { MostSum, OfflineProblem } from './till-offline-limits.ts';
 
 /** Returns the text for the reason why the till cannot sell offline, with the limit. */
 export function problemWords(problem: OfflineProblem | Extract<NotAccepted, string>): string {
@@ -12,7 +12,7 @@ export function problemWords(problem: OfflineProblem | Extract<NotAccepted, stri
     case 'per_card_per_day':
     case 'total':
       return t(`till.offline_sale.problem.${problem.is}`, {
-        sum: formatUsdc(BigInt(problem.most)),
+        sum: formatMoney(BigInt(problem.most.units), problem.most.currency),
       });
     case 'count':
     case 'hours':
@@ -20,6 +20,11 @@ export function problemWords(problem: OfflineProblem | Extract<NotAccepted, stri
     default:
       return t(`till.offline_sale.problem.${problem.is}`);
   }
+}
+
+/** Says up to which sum the till sells offline. */
+export function sellsWords({ units, currency }: MostSum): string {
+  return t('till.offline_sale.sells', { sum: formatMoney(BigInt(units), currency) });
 }
 
 const REASONS: Readonly<Record<string, TextKey>> = {

@@ -2,6 +2,7 @@ import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/forward-offline-payments.ts';
 import type { Create, LeftOpen, Slip } from '../till-phases.ts';
+import type { SalePrice } from './till-offline-limits.ts';
 
 /**
  * A sale that the till has accepted offline. Sums are in atoms and small enough for JSON numbers.
@@ -20,6 +21,12 @@ export interface HeldSale {
   /** ISO 8601. */
   readonly acceptedAt: string;
   readonly lineItems: SaleLines['lineItems'] | null;
+  /** The discount on the whole cart. Absent, like the cashier, in sales of an earlier version. */
+  readonly discount?: OfflineRecord['discount'];
+  /** The id of the person who was signed in at the last contact; `null` if there was none. */
+  readonly cashier?: string | null;
+  /** The price in the shop's currency. Absent in sales stored by an earlier version. */
+  readonly presentment?: SalePrice | null;
   /**
    * The online payment for the same cart that was left open. Absent in sales stored by an earlier
    * version.
@@ -45,7 +52,12 @@ export function toReplaced(left: LeftOpen): Replaced {
  */
 export type SaleState =
   | { readonly is: 'waits' | 'paid_online' }
-  | { readonly is: 'processing' | 'succeeded'; readonly id: string }
+  | {
+      readonly is: 'processing' | 'succeeded';
+      readonly id: string;
+      /** The payment. Absent until the sale is paid, and in sales stored by an earlier version. */
+      readonly payment?: string | null;
+    }
   | {
       readonly is: 'bounced';
       readonly id: string;
@@ -84,9 +96,28 @@ export function recordOf(sale: HeldSale): OfflineRecord {
     amount: sale.amount,
     salt: sale.salt,
     accepted_at: sale.acceptedAt,
-    ...(sale.lineItems === null ? {} : { line_items: [...sale.lineItems] }),
+    ...priceOf(sale),
+    ...linesIn(sale),
+    ...(sale.cashier == null ? {} : { cashier: sale.cashier }),
     ...(sale.replaces != null && 'id' in sale.replaces ? { replaces: sale.replaces.id } : {}),
   };
+}
+
+/** A discount in percent stays one, so that the service and its reports know the percentage. */
+function linesIn({
+  lineItems,
+  discount,
+}: HeldSale): Pick<OfflineRecord, 'line_items' | 'discount'> {
+  if (lineItems === null) return {};
+  const lines = lineItems.map(({ discount_rate: rate, discount: sum, category: _, ...line }) => {
+    return { ...line, discount: rate == null ? sum : { rate } };
+  });
+  return { line_items: lines, ...(discount === undefined ? {} : { discount }) };
+}
+
+function priceOf({ presentment = null }: HeldSale): Pick<OfflineRecord, 'presentment'> {
+  if (presentment === null) return {};
+  return { presentment: { terms: presentment.terms, amount: presentment.amount } };
 }
 
 /** The service's code for a record that it cannot decide yet. */
@@ -97,7 +128,7 @@ function stateAfter(sale: HeldSale, told: Forwarded): SaleState {
   if (told.object === 'error' && told.code === UNDECIDED) return { is: 'waits' };
   if (told.object === 'error') return { is: 'unread', code: told.code, message: told.message };
   const { id, status, bounce_reason: reason } = told;
-  if (status === 'succeeded') return { is: 'succeeded', id };
+  if (status === 'succeeded') return { is: 'succeeded', id, payment: told.payment };
   if (status !== 'bounced') return { is: 'processing', id };
   if (reason === 'already_paid') return { is: 'paid_online' };
   const isSeen = sale.state.is === 'bounced' && sale.state.isSeen;
@@ -145,7 +176,9 @@ export function isOver(sale: HeldSale, now: number): boolean {
 }
 
 /** Returns the slip of a sale. Its code is the beginning of the nonce. */
-export function slipOf({ nonce, amount, acceptedAt }: HeldSale): Slip {
+export function slipOf({ nonce, amount, acceptedAt, presentment = null }: HeldSale): Slip {
   const digits = nonce.slice(2, 10).toUpperCase();
-  return { code: `${digits.slice(0, 4)}-${digits.slice(4)}`, amount: BigInt(amount), acceptedAt };
+  const code = `${digits.slice(0, 4)}-${digits.slice(4)}`;
+  const price = presentment && { ...presentment, units: BigInt(presentment.amount) };
+  return { nonce, code, amount: BigInt(amount), price, acceptedAt };
 }

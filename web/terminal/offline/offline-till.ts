@@ -1,14 +1,17 @@
-import { withDiscountInLines } from '#prices/sale-lines.ts';
+import { toAtomsUp } from '#core/currency-conversion.ts';
+import { type SaleLines, salePrice } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
 import { batchesOf, type ForwardApi } from '../../data/forward-offline-payments.ts';
 import {
   type OfflineAnswer,
+  type OfflinePrice,
   type OfflineRequest,
   offlineNonce,
 } from '../../data/offline-request.ts';
 import type { WrongAnswer } from '../../data/offline-signature.ts';
 import { refusalText } from '../../data/refusal-text.ts';
+import { withTexts } from '../../ui/text/t.ts';
 import { StorageUnavailable } from '../sealed-storage.ts';
 import type { Asking, Create, Slip } from '../till-phases.ts';
 import type { TillView } from '../till-runner.ts';
@@ -34,8 +37,10 @@ import {
   removeSales,
 } from './sale-store.ts';
 import {
+  type AskedSale,
   cardProblem,
   chargedFor,
+  mostPerPayment,
   type OfflineLimits,
   type OfflineProblem,
   type OfflineTerms,
@@ -43,10 +48,17 @@ import {
   type Standing,
   saleProblem,
   serviceTime,
+  type TillSale,
+  termsIn,
+  tillProblem,
   validBeforeOf,
 } from './till-offline-limits.ts';
 
 interface KeptTerms {
+  /** The id of the person who is signed in; `null` if there is none. Absent like the currency. */
+  readonly cashier?: string | null;
+  /** The shop's currency; `null` for USDC. Absent in terms stored by an earlier version. */
+  readonly currency?: string | null;
   readonly terminal: string;
   readonly merchantName: string;
   readonly limits: OfflineLimits | null;
@@ -64,6 +76,11 @@ export interface OfflineView {
   readonly refusal: string | null;
   /** False while the browser's storage does not answer; the till then cannot sell offline. */
   readonly hasStorage: boolean;
+  /**
+   * What the till can sell without a connection, or the reason why it cannot, in words; `null`
+   * while it is unknown.
+   */
+  readonly outlook: string | null;
 }
 
 /**
@@ -104,6 +121,38 @@ async function hasRoom(): Promise<boolean> {
   return quota - usage > LEAST_ROOM;
 }
 
+/** A sale for the customer to sign. */
+type PreparedSale = Pick<Asking, 'request' | 'lines' | 'price'> & Pick<TillSale, 'presentment'>;
+
+/**
+ * Returns the atoms of a sale, at the till's terms if it is in the shop's currency; `null` if the
+ * till has no terms for that.
+ */
+function saleIn(
+  { amount, currency }: Pick<Create, 'amount' | 'currency'>,
+  standing: Standing,
+): TillSale | null {
+  if (currency === null) return { amount, presentment: null };
+  const terms = termsIn(currency, standing);
+  if (terms === null) return null;
+  const { id, rate, margin } = terms;
+  const presentment = { terms: id, currency, amount: Number(amount), rate, margin };
+  return { amount: toAtomsUp(amount, terms), presentment };
+}
+
+function linesOf({ lineItems, discount, discountRate: rate }: SaleLines) {
+  return { lineItems, discount: rate === undefined ? discount : { rate } };
+}
+
+/** False for the lines of a cart in the shop's currency that is sold in USDC after all. */
+function isOf(lines: SaleLines, { request, presentment = null }: Asking): boolean {
+  return salePrice(lines) === (presentment === null ? request.amount : BigInt(presentment.amount));
+}
+
+function priceOf({ currency, amount, rate }: NonNullable<TillSale['presentment']>): OfflinePrice {
+  return { currency, amount, rate };
+}
+
 interface OfflineTillDeps {
   readonly terminal: string;
   readonly forward: ForwardApi;
@@ -118,7 +167,13 @@ export class OfflineTill {
   readonly #forward: ForwardApi;
   readonly #payments: PaymentApi;
   readonly #listeners = new Set<() => void>();
-  #view: OfflineView = { isOn: false, sales: [], refusal: null, hasStorage: true };
+  #view: OfflineView = {
+    isOn: false,
+    sales: [],
+    refusal: null,
+    hasStorage: true,
+    outlook: null,
+  };
   #kept: KeptTerms | null = null;
   #last: Pick<KeptTerms, 'contactAt' | 'offsetMs'> | null = null;
   #keptAt = Number.NEGATIVE_INFINITY;
@@ -211,14 +266,43 @@ export class OfflineTill {
   /** Stores the terms that the service returns for this terminal. */
   async learn(device: Device): Promise<void> {
     if (device.id !== this.#terminal) return;
-    const { offline: limits, offline_terms, merchant_name: merchantName } = device;
+    const { offline: limits, merchant_name: merchantName, currency } = device;
     // While the chain does not respond, the previous terms stay in effect.
-    const terms = limits === null ? null : (offline_terms ?? this.#kept?.terms ?? null);
+    const terms = limits === null ? null : this.#termsAfter(device.offline_terms);
     const terminal = this.#terminal;
     const last = this.#last ?? this.#kept ?? { contactAt: 0, offsetMs: 0 };
     const { contactAt, offsetMs } = last;
-    await this.#take({ terminal, merchantName, limits, terms, contactAt, offsetMs });
+    const cashier = device.shift?.cashier ?? null;
+    await this.#take({
+      terminal,
+      merchantName,
+      currency,
+      cashier,
+      limits,
+      terms,
+      contactAt,
+      offsetMs,
+    });
     await this.#keep();
+    await this.#look();
+  }
+
+  /** Terms without a rate do not end an earlier rate that still holds. */
+  #termsAfter(learned: OfflineTerms | null): OfflineTerms | null {
+    const earlier = this.#kept?.terms ?? null;
+    if (learned === null) return earlier;
+    return { ...learned, presentment: learned.presentment ?? earlier?.presentment ?? null };
+  }
+
+  /** Shows what the till could sell without a connection. */
+  async #look(): Promise<void> {
+    const standing = await this.#standing();
+    if (standing === null) return this.#show({ outlook: null });
+    const currency = this.#kept?.currency ?? null;
+    const problem = tillProblem(currency, standing);
+    const { problemWords, sellsWords } = await withTexts(() => import('./bounce-words.ts'));
+    const sells = () => sellsWords(mostPerPayment(currency, standing));
+    this.#show({ outlook: problem === null ? sells() : problemWords(problem) });
   }
 
   /**
@@ -228,6 +312,7 @@ export class OfflineTill {
   contact(view: Pick<TillView, 'reached' | 'contactAt' | 'clockOffsetMs'>): void {
     const { reached: isReached, clockOffsetMs: offsetMs } = view;
     if (isReached && !this.#isReached) this.#wake.abort();
+    if (isReached !== this.#isReached) void this.#look();
     this.#isReached = isReached;
     if (!isReached || view.contactAt === null) return;
     const contactAt = view.contactAt + offsetMs;
@@ -267,8 +352,8 @@ export class OfflineTill {
    * @returns why it cannot be requested, or `null` if this till does not sell offline.
    */
   async prepare(
-    create: Create,
-  ): Promise<Pick<Asking, 'request' | 'lines'> | OfflineProblem | null> {
+    create: Pick<Create, 'amount' | 'currency' | 'lines'>,
+  ): Promise<PreparedSale | OfflineProblem | null> {
     // The merchant does not let this till sell offline.
     if (this.#kept !== null && this.#kept.limits === null) return null;
     // Fails before the customer signs. Another window may have stored some sales, too.
@@ -276,9 +361,11 @@ export class OfflineTill {
     if (!this.#view.hasStorage) return { is: 'no_storage' };
     const standing = await this.#standing();
     if (standing === null || this.#kept === null) return null;
-    if (create.currency !== null) return { is: 'other_currency' };
-    const { amount, lines } = create;
-    const problem = saleProblem(amount, standing);
+    const { lines } = create;
+    const sale = saleIn(create, standing);
+    if (sale === null) return tillProblem(create.currency, standing);
+    const { amount, presentment } = sale;
+    const problem = saleProblem(sale, standing);
     const validBefore = validBeforeOf(standing);
     const { terms } = standing;
     if (problem !== null || terms === null || validBefore === null) return problem;
@@ -294,19 +381,23 @@ export class OfflineTill {
       value: chargedFor(amount, terms),
       validBefore,
       salt: toHex(crypto.getRandomValues(new Uint8Array(SALT_BYTES))),
+      ...(presentment === null ? {} : { price: priceOf(presentment) }),
     };
-    return { request, lines };
+    const { currency } = create;
+    const price = currency === null ? null : { currency, amount: Number(create.amount) };
+    return { request, lines, presentment, price };
   }
 
   /**
    * Returns the reason why a card with this address may not pay this sale; `null` if it may sign.
    */
-  async refuses(request: OfflineRequest, from: OfflineAnswer['from']) {
+  async refuses(asked: AskedSale, from: OfflineAnswer['from']) {
     const standing = await this.#standing();
     // Offline sales were switched off while the request was on the screen.
     if (standing === null) return { is: 'outdated' } as const;
-    const { amount } = request;
-    return requestProblem(request, standing) ?? cardProblem({ from, amount }, standing);
+    const { request, presentment = null } = asked;
+    const card = { from, amount: request.amount, presentment };
+    return requestProblem(asked, standing) ?? cardProblem(card, standing);
   }
 
   /** Returns the slip of a sale that was stored right before the page was closed. */
@@ -349,11 +440,11 @@ export class OfflineTill {
   }
 
   async #store(input: Asking, answer: OfflineAnswer): Promise<Slip | NotAccepted> {
-    const { request, lines, replaces = null } = input;
+    const { request, lines, replaces = null, presentment = null } = input;
     const known = this.slipOf(request);
     if (known !== null) return known;
     if (this.#givenUp.has(offlineNonce(request))) return { is: 'outdated' };
-    const problem = await this.refuses(request, answer.from);
+    const problem = await this.refuses(input, answer.from);
     if (problem !== null) return problem;
     const sale: HeldSale = {
       nonce: offlineNonce(request),
@@ -364,8 +455,9 @@ export class OfflineTill {
       salt: request.salt,
       signature: answer.signature,
       acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
-      // The record has no field for a discount on the whole cart, so each line gets its share.
-      lineItems: lines === null ? null : withDiscountInLines(lines),
+      ...(lines === null || !isOf(lines, input) ? { lineItems: null } : linesOf(lines)),
+      cashier: this.#kept?.cashier ?? null,
+      presentment,
       replaces: replaces === null ? null : toReplaced(replaces),
       state: { is: 'waits' },
     };

@@ -24,12 +24,12 @@ export async function signOffline(
 ): Promise<Slip | NotSigned> {
   const { request } = asked;
   const from = publicKeyToAddress(`0x${chip.publicKey}`);
-  const problem = await till.refuses(request, from);
+  const problem = await till.refuses(asked, from);
   if (problem !== null) return { is: 'not_signed', message: problemWords(problem) };
   const digest = hexToBytes(digestOf(request, from));
   const signed = await signDigest({ chip, digest, askPin }, until);
   if (signed.is !== 'signed') return signed;
-  const accepted = await till.accept(asked, writeAnswer(answerTo(request, signed.signed)));
+  const accepted = await till.accept(asked, writeAnswer(answerTo(request, signed.signed), request));
   if (typeof accepted === 'string' || 'is' in accepted) {
     return { is: 'not_signed', message: problemWords(accepted) };
   }

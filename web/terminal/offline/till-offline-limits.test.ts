@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { toAtomsUp } from '#core/currency-conversion.ts';
 import type { HeldSale } from './held-sales.ts';
 import {
   cardProblem,
   chargedFor,
+  mostPerPayment,
+  type OfflineLimits,
   type OfflineTerms,
   requestProblem,
   type Standing,
@@ -25,8 +28,14 @@ const TERMS: OfflineTerms = {
   merchant_number: 7,
   rates: { acquirer: 90, protocol: 10, cashback: 25 },
   rates_until: null,
+  presentment: null,
   issued_at: '2026-10-01T11:00:00Z',
   blocked: [],
+};
+
+const LIMITS: OfflineLimits = {
+  ...{ per_payment: 10, per_card_per_day: 15, total: 30, count: 3, hours: 8 },
+  ...{ presentment: null, rate_margin: 100, cap: null },
 };
 
 function held(amount: number, part: Partial<HeldSale> = {}): HeldSale {
@@ -47,7 +56,7 @@ function held(amount: number, part: Partial<HeldSale> = {}): HeldSale {
 
 function standing(part: Partial<Standing> = {}): Standing {
   return {
-    limits: { per_payment: 10, per_card_per_day: 15, total: 30, count: 3, hours: 8 },
+    limits: LIMITS,
     terms: TERMS,
     contactAt: NOW - HOUR,
     now: NOW,
@@ -56,6 +65,8 @@ function standing(part: Partial<Standing> = {}): Standing {
     ...part,
   };
 }
+
+const ONE_ATOM = { amount: 1n, presentment: null };
 
 const bounced = {
   is: 'bounced',
@@ -88,13 +99,13 @@ test('a sale at each limit is requested, and one above it is not', () => {
     [1n, { terms: { ...TERMS, rates_until: '2026-10-01T13:00:00Z' } }, null],
   ] as const;
   for (const [amount, part, expected] of table) {
-    const problem = saleProblem(amount, standing(part));
+    const problem = saleProblem({ amount, presentment: null }, standing(part));
     assert.equal(problem?.is ?? null, expected, JSON.stringify([`${amount}`, part]));
   }
 });
 
 test('a card pays up to its limit per UTC day, whatever the result of its sales', () => {
-  const sale = { from: CARD, amount: 5n };
+  const sale = { from: CARD, amount: 5n, presentment: null };
   const table = [
     [[held(10)], null],
     [[held(11)], 'per_card_per_day'],
@@ -130,11 +141,11 @@ test('a clock that is set ahead while the till is offline makes no signature too
   for (const ahead of [0, 1, 24, 47, 70]) {
     const now = NOW + ahead * HOUR;
     const set = standing({ limits, contactAt: NOW, now });
-    assert.equal(saleProblem(1n, set), null);
+    assert.equal(saleProblem(ONE_ATOM, set), null);
     assert.equal(validBeforeOf(set), (NOW + 71 * HOUR) / 1000, `${ahead} hours ahead`);
   }
   const now = NOW + 70 * HOUR + 1;
-  assert.deepEqual(saleProblem(1n, standing({ limits, contactAt: NOW, now })), {
+  assert.deepEqual(saleProblem(ONE_ATOM, standing({ limits, contactAt: NOW, now })), {
     is: 'hours',
     most: 70,
   });
@@ -154,7 +165,7 @@ test('a request that was shown before the terms changed is no longer accepted', 
     validBefore: (NOW + 24 * HOUR) / 1000,
     salt: CARD,
   };
-  const at = (part: Partial<Standing>) => requestProblem(request, standing(part))?.is ?? null;
+  const at = (part: Partial<Standing>) => requestProblem({ request }, standing(part))?.is ?? null;
   assert.equal(at({}), null);
   assert.equal(at({ terms: { ...TERMS, merchant_number: 8 } }), 'outdated');
   assert.equal(at({ terms: { ...TERMS, settlement: CARD } }), 'outdated');
@@ -179,4 +190,73 @@ test('the service time is right despite a wrong device clock, and never goes bac
   const day = 24 * HOUR;
   assert.equal(serviceTime({ offsetMs: -day, least: NOW }, NOW + day + 5), NOW + 5);
   assert.equal(serviceTime({ offsetMs: 0, least: NOW }, NOW - day), NOW);
+});
+
+const EURO = {
+  id: 'oft_1',
+  currency: 'eur',
+  rate: '1.096276999892',
+  quoted_at: '2026-10-01T10:00:00Z',
+  valid_until: '2026-10-01T18:00:00Z',
+  margin: 100,
+};
+const EURO_TERMS = { ...TERMS, presentment: EURO };
+
+function inEuros(amount: number) {
+  const { id: terms, currency, rate, margin } = EURO;
+  const atoms = toAtomsUp(BigInt(amount), EURO);
+  return { amount: atoms, presentment: { terms, currency, rate, margin, amount } };
+}
+
+const EURO_LIMITS: OfflineLimits = {
+  ...{ per_payment: 10_854_227, per_card_per_day: 21_708_455, total: 21_708_455 },
+  ...{ count: 9, hours: 8, rate_margin: 100, cap: null },
+  presentment: { currency: 'eur', per_payment: 1_000, per_card_per_day: 2_000, total: 2_000 },
+};
+
+test('limits in the shop’s currency compare prices in it, and name them', () => {
+  const at = (units: number, part: Partial<Standing> = {}) =>
+    saleProblem(inEuros(units), standing({ limits: EURO_LIMITS, terms: EURO_TERMS, ...part }));
+  assert.equal(at(1_000), null);
+  assert.deepEqual(at(1_001), { is: 'per_payment', most: { units: 1_000, currency: 'eur' } });
+  const { amount, presentment } = inEuros(1_000);
+  const sales = [held(Number(amount), { presentment })];
+  assert.equal(at(1_000, { sales }), null);
+  const most = { units: 2_000, currency: 'eur' };
+  assert.deepEqual(at(1_000, { sales: [...sales, held(1_000_000)] }), { is: 'total', most });
+});
+
+test('limits in USDC count a price without the margin, and the cap counts its atoms', () => {
+  // €9.90 are 10.853143 USDC at the terms, and 10.745686 without the margin.
+  const limits = { ...LIMITS, per_payment: 10_745_686, total: 99_000_000 };
+  const at = (part: Partial<OfflineLimits>) =>
+    saleProblem(inEuros(990), standing({ limits: { ...limits, ...part }, terms: EURO_TERMS }));
+  assert.equal(at({}), null);
+  assert.equal(at({ per_payment: 10_745_685 })?.is, 'per_payment');
+  assert.equal(at({ cap: 10_853_143 }), null);
+  assert.deepEqual(at({ cap: 10_853_142 }), {
+    is: 'per_payment',
+    most: { units: 989, currency: 'eur' },
+  });
+});
+
+test('the till names the smaller of limit and cap, in the currency in which it sells', () => {
+  const most = (currency: string | null, part: Partial<OfflineLimits> = {}) =>
+    mostPerPayment(currency, standing({ limits: { ...EURO_LIMITS, ...part }, terms: EURO_TERMS }));
+  assert.deepEqual(most('eur'), { units: 1_000, currency: 'eur' });
+  assert.deepEqual(most('eur', { cap: 10_853_143 }), { units: 990, currency: 'eur' });
+  assert.deepEqual(most(null), { units: 10_854_227, currency: null });
+  assert.deepEqual(most(null, { cap: 5_000_000 }), { units: 5_000_000, currency: null });
+});
+
+test('a price is sold only at terms in its currency that have not ended', () => {
+  const at = (presentment: typeof EURO | null, now = NOW) =>
+    saleProblem(
+      inEuros(100),
+      standing({ limits: EURO_LIMITS, terms: { ...TERMS, presentment }, now, contactAt: now }),
+    )?.is ?? null;
+  assert.equal(at(EURO), null);
+  assert.equal(at(null), 'no_rate');
+  assert.equal(at({ ...EURO, currency: 'chf' }), 'no_rate');
+  assert.equal(at(EURO, Date.parse(EURO.valid_until)), 'no_rate');
 });

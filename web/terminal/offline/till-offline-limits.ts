@@ -1,4 +1,12 @@
+import { toMinorUnitsDown } from '#core/currency-conversion.ts';
 import { atoms, basisPoints } from '#core/money.ts';
+import {
+  addSums,
+  type CountedPrice,
+  countedSum,
+  isAboveLimit,
+  type OfflineSum,
+} from '#core/offline-sums.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
 import type { OfflineRequest } from '../../data/offline-request.ts';
@@ -19,19 +27,37 @@ export interface Standing {
   readonly isSafe: boolean;
 }
 
-/** The reason why the till cannot sell offline. `most` is the limit: atoms, a count, or hours. */
+type PresentmentTerms = NonNullable<OfflineTerms['presentment']>;
+
+/** A sale at the till: the atoms to charge and, in the shop's currency, its price and terms. */
+export interface TillSale {
+  readonly amount: bigint;
+  readonly presentment: SalePrice | null;
+}
+
+/** A price in the shop's currency. `terms` is the id of the terms that give its atoms. */
+export type SalePrice = CountedPrice & { readonly terms: string; readonly rate: string };
+
+/** A limit of sums, in atoms or in minor units of a currency. */
+export interface MostSum {
+  readonly units: number;
+  /** `null` for atoms of USDC. */
+  readonly currency: string | null;
+}
+
+type SumLimit = 'per_payment' | 'per_card_per_day' | 'total';
+
+/** The reason why the till cannot sell offline. `most` is the limit: a sum, a count, or hours. */
 export type OfflineProblem =
-  | {
-      readonly is: 'per_payment' | 'per_card_per_day' | 'total' | 'count' | 'hours';
-      readonly most: number;
-    }
+  | { readonly is: SumLimit; readonly most: MostSum }
+  | { readonly is: 'count' | 'hours'; readonly most: number }
   | {
       readonly is:
         | 'no_terms'
         | 'rates_change'
         | 'unsafe'
         | 'blocked'
-        | 'other_currency'
+        | 'no_rate'
         | 'no_storage'
         | 'outdated';
     };
@@ -59,36 +85,112 @@ export function validBeforeOf({ limits, terms, contactAt, now }: Standing): numb
   return end < now + SHORTEST_HOURS * HOUR_MS ? null : Math.floor(end / 1000);
 }
 
+/** The part of a request on the screen that limits and terms decide about. */
+export interface AskedSale {
+  readonly request: OfflineRequest;
+  /** Absent in requests stored by an earlier version. */
+  readonly presentment?: SalePrice | null;
+}
+
 /** Returns the amount that leaves the wallet. Rounds each share down, as the contract does. */
 export function chargedFor(amount: bigint, { rates }: OfflineTerms): bigint {
   const share = (points: number) => basisPoints(atoms(amount), points);
   return amount + share(rates.acquirer) + share(rates.protocol) - share(rates.cashback);
 }
 
-/** Returns the reason why this amount cannot be requested from any payer; `null` if it can. */
-export function saleProblem(amount: bigint, standing: Standing): OfflineProblem | null {
-  const { limits, terms, contactAt, now, sales, isSafe } = standing;
+/** Returns the terms for sales in this currency; `null` if the till has none that still hold. */
+export function termsIn(
+  currency: string,
+  { terms, now }: Pick<Standing, 'terms' | 'now'>,
+): PresentmentTerms | null {
+  const presentment = terms?.presentment ?? null;
+  if (presentment?.currency !== currency) return null;
+  return Date.parse(presentment.valid_until) > now ? presentment : null;
+}
+
+/** Returns a limit in the unit in which the admin has set it. */
+function limitOf(limits: OfflineLimits, name: SumLimit): MostSum {
+  const { presentment = null } = limits;
+  if (presentment === null) return { units: limits[name], currency: null };
+  return { units: presentment[name], currency: presentment.currency };
+}
+
+/** True if a sum is above a limit, counted as the service does. */
+function isAbove(sum: OfflineSum, limits: OfflineLimits, name: SumLimit): boolean {
+  const units = limits.presentment?.[name] ?? null;
+  return isAboveLimit(sum, { atoms: limits[name], units });
+}
+
+function countIn(limits: OfflineLimits): (sale: TillSale) => OfflineSum {
+  return (sale) => countedSum(sale, limits.presentment?.currency ?? null);
+}
+
+/** Returns a stored sale with the sums that count. */
+export function saleOf({ amount, presentment = null }: HeldSale): TillSale {
+  return { amount: BigInt(amount), presentment };
+}
+
+/**
+ * Returns the highest sum of one sale in this currency, or in USDC (`null`): the admin's limit, or
+ * the operator's cap if that is lower at the rate of the terms.
+ */
+export function mostPerPayment(currency: string | null, standing: Standing): MostSum {
+  const { limits } = standing;
+  const own = limitOf(limits, 'per_payment');
+  const { cap = null } = limits;
+  const terms = currency === null ? null : termsIn(currency, standing);
+  const inAtoms = cap === null ? limits.per_payment : Math.min(cap, limits.per_payment);
+  if (terms === null) return { units: inAtoms, currency: null };
+  const { rate, margin } = terms;
+  const priced = { currency: terms.currency, rate };
+  const atMost = (units: bigint) => toMinorUnitsDown(units, priced);
+  // A sale counts without the margin against a limit in atoms or another currency.
+  const raised = (BigInt(limits.per_payment) * BigInt(10_000 + margin)) / 10_000n;
+  const most = own.currency === currency ? own.units : atMost(raised);
+  const units = cap === null ? most : Math.min(most, atMost(BigInt(cap)));
+  return { units, currency };
+}
+
+/** Returns the reason why the till can sell nothing offline in this currency; `null` if it can. */
+export function tillProblem(currency: string | null, standing: Standing): OfflineProblem | null {
+  const { limits, terms, contactAt, now, isSafe } = standing;
   if (!isSafe) return { is: 'unsafe' };
   if (terms === null) return { is: 'no_terms' };
   const hours = Math.min(limits.hours, LONGEST_HOURS - SHORTEST_HOURS);
   if (now > contactAt + hours * HOUR_MS) return { is: 'hours', most: hours };
   if (validBeforeOf(standing) === null) return { is: 'rates_change' };
-  if (amount > BigInt(limits.per_payment)) return { is: 'per_payment', most: limits.per_payment };
+  return currency === null || termsIn(currency, standing) !== null ? null : { is: 'no_rate' };
+}
+
+/** Returns the reason why this sale cannot be requested from any payer; `null` if it can. */
+export function saleProblem(sale: TillSale, standing: Standing): OfflineProblem | null {
+  const { limits, sales } = standing;
+  const currency = sale.presentment?.currency ?? null;
+  const problem = tillProblem(currency, standing);
+  if (problem !== null) return problem;
+  const countOf = countIn(limits);
+  const isOverCap = limits.cap != null && sale.amount > BigInt(limits.cap);
+  if (isOverCap || isAbove(countOf(sale), limits, 'per_payment')) {
+    return { is: 'per_payment', most: mostPerPayment(currency, standing) };
+  }
   // Counts as the service does: a record that the service never accepts must not use up the limits.
   const open = sales.filter(({ state }) => state.is === 'waits' || state.is === 'processing');
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
-  const total = open.reduce((sum, sale) => sum + BigInt(sale.amount), amount);
-  return total > BigInt(limits.total) ? { is: 'total', most: limits.total } : null;
+  const total = open.map((one) => countOf(saleOf(one))).reduce(addSums, countOf(sale));
+  return isAbove(total, limits, 'total') ? { is: 'total', most: limitOf(limits, 'total') } : null;
 }
 
 /**
  * Returns the reason why a displayed request may no longer be signed: the till has received other
  * terms since, or too little of its validity is left.
  */
-export function requestProblem(request: OfflineRequest, standing: Standing): OfflineProblem | null {
+export function requestProblem(
+  { request, presentment = null }: AskedSale,
+  standing: Standing,
+): OfflineProblem | null {
   const { terms, now } = standing;
   const { amount, value, validBefore, settlement, merchantNumber } = request;
-  const problem = saleProblem(amount, standing);
+  const problem = saleProblem({ amount, presentment }, standing);
   if (problem !== null || terms === null) return problem;
   const end = validBefore * 1000;
   const isPast = terms.rates_until !== null && end > Date.parse(terms.rates_until);
@@ -105,7 +207,7 @@ function isSame(one: string, other: string): boolean {
 
 /** Returns the reason why this card or wallet may not pay this amount now; `null` if it may. */
 export function cardProblem(
-  { from, amount }: { readonly from: Hex; readonly amount: bigint },
+  { from, ...sale }: TillSale & { readonly from: Hex },
   { limits, terms, now, sales }: Standing,
 ): OfflineProblem | null {
   const isBlocked =
@@ -113,13 +215,15 @@ export function cardProblem(
     // The service has not listed this wallet as blocked for the till yet.
     sales.some((sale) => sale.state.is === 'bounced' && isSame(sale.from, from));
   if (isBlocked) return { is: 'blocked' };
+  const countOf = countIn(limits);
   const day = Math.floor(now / DAY_MS);
   const today = sales
     .filter((sale) => isSame(sale.from, from))
     .filter(({ acceptedAt }) => Math.floor(Date.parse(acceptedAt) / DAY_MS) === day)
-    .reduce((sum, sale) => sum + BigInt(sale.amount), amount);
-  const most = limits.per_card_per_day;
-  return today > BigInt(most) ? { is: 'per_card_per_day', most } : null;
+    .map((one) => countOf(saleOf(one)))
+    .reduce(addSums, countOf(sale));
+  if (!isAbove(today, limits, 'per_card_per_day')) return null;
+  return { is: 'per_card_per_day', most: limitOf(limits, 'per_card_per_day') };
 }
 
 /**

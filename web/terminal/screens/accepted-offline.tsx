@@ -2,6 +2,7 @@ import { type ReactNode, useEffect } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
+import { formatPrice } from '../../ui/format-price.ts';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
@@ -9,6 +10,8 @@ import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { formatTime, Time } from '../../ui/time.tsx';
+import { bounceWords } from '../offline/bounce-words.ts';
+import type { HeldSale } from '../offline/held-sales.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import type { Accepted, Slip } from '../till-phases.ts';
 import { keptSettings } from '../till-storage.ts';
@@ -16,7 +19,10 @@ import type { TillContext } from './till-context.ts';
 import { usePrinterJob } from './use-printer-job.tsx';
 import './ask-wallet-to-sign.css';
 
-function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFor): string {
+function linesOf(
+  { code, amount, acceptedAt, price = null }: Slip,
+  { merchant, width }: SlipFor,
+): string {
   const fact = (name: string, value: string) =>
     `${name}${' '.repeat(Math.max(1, width - cellsOf(name) - cellsOf(value)))}${value}`;
   const note = `${t('till.offline_sale.accepted_text')} ${t('till.offline_sale.slip_note')}`;
@@ -25,7 +31,7 @@ function linesOf({ code, amount, acceptedAt }: Slip, { merchant, width }: SlipFo
     '',
     t('till.offline_sale.accepted'),
     '',
-    fact(t('till.offline_sale.slip_sum'), formatUsdc(amount)),
+    fact(t('till.offline_sale.slip_sum'), price === null ? formatUsdc(amount) : formatPrice(price)),
     fact(t('till.offline_sale.slip_time'), formatTime(acceptedAt, 'full')),
     fact(t('till.offline_sale.slip_code'), code),
     '',
@@ -72,31 +78,68 @@ function PrintSlip({ slip, merchant }: { readonly slip: Slip; readonly merchant:
   );
 }
 
-/** Shows the result of an offline sale. It is not paid, so it has its own color and text. */
+interface Look {
+  readonly look: 'good' | 'bad' | 'offline';
+  readonly name: string;
+  readonly title: string;
+  readonly words: string;
+}
+
+/** Returns how the result shows the state of a sale. */
+function lookOf(sale: HeldSale | undefined): Look {
+  const paid = { look: 'good', name: RESULT_NAMES.paid, title: t('till.outcome.paid') } as const;
+  switch (sale?.state.is) {
+    case 'succeeded':
+      return { ...paid, words: t('till.offline_sale.paid_text') };
+    case 'paid_online':
+      return { ...paid, words: t('till.offline_sale.list.paid_online') };
+    case 'bounced':
+      return {
+        ...{ look: 'bad', name: RESULT_NAMES.refused },
+        ...{ title: t('till.offline_sale.list.bounced'), words: bounceWords(sale.state.reason) },
+      };
+    default:
+      return {
+        ...{ look: 'offline', name: RESULT_NAMES.accepted_offline },
+        title: t('till.offline_sale.accepted'),
+        words: t('till.offline_sale.accepted_text'),
+      };
+  }
+}
+
+const SOUNDS = { good: 'good', bad: 'bad', offline: 'wait' } as const;
+
+/**
+ * Shows the result of an offline sale: accepted, with its own color and text, until the service
+ * has forwarded it, then paid or bounced.
+ */
 export function AcceptedScreen({
   phase,
   runner,
   settings,
   device,
+  offline,
 }: TillContext & { readonly phase: Accepted }): ReactNode {
   const { slip, since } = phase;
   const isFresh = since > 0;
+  const sale = offline.view.sales.find(({ nonce }) => nonce === slip.nonce);
+  const { look, name, title, words } = lookOf(sale);
   useEffect(() => {
-    if (isFresh) signal('wait', settings.sound);
-  }, [isFresh, settings.sound]);
+    if (isFresh) signal(SOUNDS[look], settings.sound);
+  }, [isFresh, look, settings.sound]);
   const merchant = device?.merchant_name ?? '';
   return (
     <div className="stack filling">
-      <title>{`${t('till.offline_sale.accepted')} · Tapline`}</title>
+      <title>{`${title} · Tapline`}</title>
       <section
-        className="outcome is-full-offline"
-        role="status"
-        data-result={RESULT_NAMES.accepted_offline}
+        className={`outcome is-full-${look}`}
+        role={look === 'bad' ? 'alert' : 'status'}
+        data-result={name}
       >
-        <Icon name="wait" />
-        <h1>{t('till.offline_sale.accepted')}</h1>
-        <Sum atoms={slip.amount} />
-        <p>{t('till.offline_sale.accepted_text')}</p>
+        <Icon name={SOUNDS[look]} />
+        <h1>{title}</h1>
+        <Sum atoms={slip.amount} price={slip.price ?? null} />
+        <p>{words}</p>
       </section>
       <section className="card stack result-facts">
         <h2>{t('till.offline_sale.slip')}</h2>

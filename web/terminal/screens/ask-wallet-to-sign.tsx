@@ -1,9 +1,11 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
+import { toMinorUnits } from '#core/currency-conversion.ts';
 import { writeRequest } from '../../data/offline-request.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { formatPrice } from '../../ui/format-price.ts';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Sum } from '../../ui/sum.tsx';
@@ -79,14 +81,19 @@ function Request({
   request,
   text,
 }: Pick<Asking, 'request'> & { readonly text: string }): ReactNode {
+  const { price = null } = request;
+  const priceOf = (units: number | bigint) =>
+    price && { currency: price.currency, units: BigInt(units) };
+  const shown = priceOf(price?.amount ?? 0);
+  const total = price && priceOf(toMinorUnits(request.value, price));
   return (
     <>
       <div className="due">
-        <Sum atoms={request.amount} />
+        <Sum atoms={request.amount} price={shown} />
         {request.value === request.amount ? null : (
           <p className="soft">
             {rich('till.offline_sale.with_fees', {
-              sum: () => <Amount atoms={request.value} />,
+              sum: () => <Amount atoms={request.value} price={total} />,
             })}
           </p>
         )}
@@ -95,7 +102,9 @@ function Request({
         <Qr
           data-name="Request"
           value={text}
-          label={t('till.offline_sale.code', { sum: formatUsdc(request.amount) })}
+          label={t('till.offline_sale.code', {
+            sum: shown === null ? formatUsdc(request.amount) : formatPrice(shown),
+          })}
         />
         <figcaption className="soft small">{t('till.offline_sale.code_text')}</figcaption>
       </figure>
@@ -143,9 +152,42 @@ export function AskingScreen(props: AskingProps): ReactNode {
       <p className="soft small">{t('till.offline_sale.card_text')}</p>
       <HoldCard readers={readers} />
       <AnswerForm onAnswer={onAnswer} />
+      {request.price === undefined ? null : <AskInUsdc {...props} onProblem={setProblem} />}
       <CopyField data-name="Request" label={t('till.offline_sale.request')} value={text} />
       <CancelPaymentButton busy={canceling} onClick={onCancel} />
     </div>
+  );
+}
+
+/** Lets a wallet that cannot read prices pay the same sum in USDC. */
+function AskInUsdc({
+  phase,
+  runner,
+  offline,
+  onProblem,
+}: AskingProps & { readonly onProblem: (words: string) => void }): ReactNode {
+  const { request, lines, price = null } = phase;
+  const ask = async () => {
+    try {
+      const till = await offline.till();
+      const slip = (await till?.giveUp(request)) ?? null;
+      if (slip !== null) return runner.dispatch({ type: 'accepted', request, slip });
+      const sale = await till?.prepare({ amount: request.amount, currency: null, lines });
+      if (sale == null) return;
+      if ('is' in sale) return onProblem(problemWords(sale));
+      runner.dispatch({ type: 'cancel' });
+      runner.dispatch({ type: 'charge_offline', sale: { ...sale, price } });
+    } catch {
+      onProblem(t('till.offline_sale.problem.unknown'));
+    }
+  };
+  return (
+    <>
+      <p className="soft small">{t('till.offline_sale.usdc_text')}</p>
+      <Button wide onClick={ask}>
+        {t('till.offline_sale.usdc_button')}
+      </Button>
+    </>
   );
 }
 

@@ -16,14 +16,16 @@ export function DisplaySender({
   view,
   runner,
   device,
-}: Pick<TillContext, 'view' | 'runner' | 'device'>): ReactNode {
+  offline,
+}: Pick<TillContext, 'view' | 'runner' | 'device' | 'offline'>): ReactNode {
   const { phase } = view.till;
+  const { sales } = offline.view;
   const merchant = device?.merchant_name ?? '';
   const rates = device?.fee_rates ?? null;
   useEffect(() => {
     const channel = openChannel();
     if (channel === null) return;
-    const state: DisplayState = { merchant, shown: shownOf(phase, rates) };
+    const state: DisplayState = { merchant, shown: shownOf(phase, rates, sales) };
     const say = (message: DisplayMessage) => channel.postMessage(message);
     channel.onmessage = ({ data }: MessageEvent<DisplayMessage>) => {
       if (data.type === 'hello') say({ type: 'state', state });
@@ -33,7 +35,7 @@ export function DisplaySender({
     };
     say({ type: 'state', state });
     return () => channel.close();
-  }, [phase, merchant, rates, runner]);
+  }, [phase, sales, merchant, rates, runner]);
   useEffect(() => {
     const goodbye = () => {
       const channel = openChannel();

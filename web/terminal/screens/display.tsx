@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useState } from 'react';
+import { formatPrice } from '../../ui/format-price.ts';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Qr } from '../../ui/qr.tsx';
@@ -70,16 +71,39 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
   );
 }
 
-function AskingPart({ text, atoms }: Extract<Shown, { at: 'asking' }>): ReactNode {
+function AskingPart({ text, atoms, price }: Extract<Shown, { at: 'asking' }>): ReactNode {
   return (
     <section className="display-pay">
       <div className="due">
-        <Sum atoms={atoms} />
+        <Sum atoms={atoms} price={price} />
       </div>
       <figure className="pay-qr">
-        <Qr value={text} label={t('till.offline_sale.code', { sum: formatUsdc(atoms) })} />
+        <Qr
+          value={text}
+          label={t('till.offline_sale.code', {
+            sum: price ? formatPrice(price) : formatUsdc(atoms),
+          })}
+        />
         <figcaption className="soft">{t('till.offline_sale.display_text')}</figcaption>
       </figure>
+    </section>
+  );
+}
+
+const ACCEPTED = {
+  waits: ['offline', 'wait', 'till.offline_sale.accepted'],
+  paid: ['good', 'good', 'till.outcome.paid'],
+  bounced: ['bad', 'bad', 'till.outcome.declined'],
+} as const;
+
+/** Shows the customer the state of an offline sale; never why it bounced. */
+function AcceptedPart({ is, atoms, price }: Extract<Shown, { at: 'accepted' }>): ReactNode {
+  const [look, icon, title] = ACCEPTED[is];
+  return (
+    <section className={`outcome is-full-${look}`} role="status">
+      <Icon name={icon} />
+      <h2>{t(title)}</h2>
+      <Sum atoms={atoms} price={price} />
     </section>
   );
 }
@@ -138,6 +162,8 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
       return <Pay {...shown} />;
     case 'asking':
       return <AskingPart {...shown} />;
+    case 'accepted':
+      return <AcceptedPart {...shown} />;
     case 'checking':
       return <Full look="info" title={t(WORDS.checking)} due={shown} />;
     case 'confirming': {

@@ -11,11 +11,10 @@ export function OfflineNotice({ view, offline }: Pick<TillContext, 'view' | 'off
   const { at } = view.till.phase;
   const hints = view.hasNetwork ? WORDS.noAnswerHints : WORDS.offlineHints;
   const isTap = at === 'tapping' || at === 'following';
-  const idle = offline.view.isOn ? 'till.offline_hints.sells' : hints.idle;
   return (
     <Notice tone="warn" icon="offline" role="status" data-result={RESULT_NAMES.offline}>
       <strong>{view.hasNetwork ? t(WORDS.noAnswer) : t(WORDS.offline)}</strong>
-      <p>{t(isTap ? hints.tap : idle)}</p>
+      <p>{isTap ? t(hints.tap) : (offline.view.outlook ?? t(hints.idle))}</p>
     </Notice>
   );
 }

@@ -51,7 +51,7 @@ function StorageNotice(): ReactNode {
 }
 
 export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
-  const { sales, refusal, hasStorage } = offline.view;
+  const { sales, refusal, hasStorage, outlook } = offline.view;
   const isRepeated = useSyncExternalStore(subscribe, () => isWarning);
   const waits = waitingCount(sales);
   const bounced = sales.filter(({ state }) => state.is === 'bounced' && !state.isSeen).length;
@@ -62,6 +62,9 @@ export function SalesWait({ offline, settings, view }: TillContext): ReactNode {
   return (
     <div className="stack unprinted">
       {hasStorage ? null : <StorageNotice />}
+      {view.reached && at === 'keypad' && outlook !== null ? (
+        <p className="soft small">{t('till.offline_sale.without', { words: outlook })}</p>
+      ) : null}
       {waits === 0 || isRepeated ? null : (
         <Notice tone={refusal === null ? 'info' : 'bad'} icon="wait" role="status">
           <strong>{t('till.offline_sale.waits', { count: waits })}</strong>

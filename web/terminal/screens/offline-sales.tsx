@@ -15,7 +15,7 @@ function Entry({ sale }: { readonly sale: HeldSale }): ReactNode {
   return (
     <li className="entry">
       <span className="entry-what">
-        <Amount atoms={BigInt(sale.amount)} />
+        <Amount atoms={BigInt(sale.amount)} price={slipOf(sale).price ?? null} />
         <span className="soft small">
           <Time at={sale.acceptedAt} shape="clock" />
           {' · '}
@@ -49,20 +49,28 @@ export function SaveSales({ sales }: { readonly sales: readonly HeldSale[] }): R
   );
 }
 
-export function OfflineSales({ offline }: TillContext): ReactNode {
+interface OfflineSalesProps extends TillContext {
+  /** The ids of the payments in the list below, which shows these sales already. */
+  readonly listed: ReadonlySet<string>;
+}
+
+export function OfflineSales({ offline, listed }: OfflineSalesProps): ReactNode {
   const { view, till: offlineTill } = offline;
   const { sales } = view;
+  const isListed = ({ state }: HeldSale) =>
+    state.is === 'succeeded' && state.payment != null && listed.has(state.payment);
+  const shown = sales.filter((sale) => !isListed(sale));
   useEffect(() => {
     if (sales.some(({ state }) => state.is === 'bounced' && !state.isSeen)) {
       void offlineTill().then((till) => till?.see());
     }
   }, [offlineTill, sales]);
-  if (sales.length === 0) return null;
+  if (shown.length === 0) return null;
   return (
     <section className="stack">
       <h2>{t('till.offline_sale.list.heading')}</h2>
       <ul className="entries">
-        {sales.toReversed().map((sale) => (
+        {shown.toReversed().map((sale) => (
           <Entry key={sale.nonce} sale={sale} />
         ))}
       </ul>

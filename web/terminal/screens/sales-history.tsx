@@ -1,4 +1,4 @@
-import { type ReactNode, useCallback } from 'react';
+import { type ReactNode, useCallback, useEffect, useRef } from 'react';
 import type { Payment } from '../../data/device-api.ts';
 import { endOfAddress } from '../../ui/address.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -119,10 +119,17 @@ export function PaymentPage({
 export function HistoryScreen(
   context: TillContext & { readonly paymentId: string | null },
 ): ReactNode {
-  const { paymentId, api, settings, view } = context;
+  const { paymentId, api, settings, view, offline } = context;
   const since = settings.shiftSince ?? '';
   const load = useCallback(() => paymentsSince(api, since), [api, since]);
   const { value: payments, failed, reload } = useLoaded(load, view.reached);
+  // Reads the list again when an offline sale is paid, because it is then a payment.
+  const paid = offline.view.sales.filter(({ state }) => state.is === 'succeeded').length;
+  const known = useRef(paid);
+  useEffect(() => {
+    if (paid > known.current) reload();
+    known.current = paid;
+  }, [paid, reload]);
   const selected =
     paymentId === 'last' ? payments?.[0] : payments?.find(({ id }) => id === paymentId);
   if (paymentId !== null && selected !== undefined) {
@@ -139,7 +146,9 @@ export function HistoryScreen(
         </div>
       </div>
       <ZoneNote />
-      {context.offline.view.sales.length === 0 ? null : <OfflineSales {...context} />}
+      {offline.view.sales.length === 0 ? null : (
+        <OfflineSales {...context} listed={new Set(payments?.map(({ id }) => id))} />
+      )}
       {failed ? <NotLoaded words={t('till.history.problem')} onRetry={reload} /> : null}
       {payments === null && !failed ? (
         <Skeleton shape="rows">{t('till.history.loading')}</Skeleton>

@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import { fromRoot } from '../../data/root-path.ts';
+import { isSimulatedOffline, simulateOffline } from '../../data/simulate-offline.ts';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
@@ -16,7 +17,7 @@ import { PrinterCard } from './printer.tsx';
 import type { TillContext } from './till-context.ts';
 import { UsbReaderCard } from './usb-reader.tsx';
 
-function ThisDevice({ device }: TillContext): ReactNode {
+function ThisDevice({ device, offline }: TillContext): ReactNode {
   return (
     <div className="card stack">
       <h2>{t('till.settings.device.heading')}</h2>
@@ -40,6 +41,10 @@ function ThisDevice({ device }: TillContext): ReactNode {
                 : 'till.settings.device.camera_missing',
             ),
           ],
+          [
+            t('till.settings.device.offline'),
+            device?.offline === null ? t('till.offline_sale.no_limits') : offline.view.outlook,
+          ],
         ]}
       />
       <CopyField label={t('till.settings.device.id')} value={device?.id ?? ''} />
@@ -51,6 +56,24 @@ function ThisDevice({ device }: TillContext): ReactNode {
 function openDisplay(language: string | null): void {
   const wish = language === null ? '' : `&lang=${language}`;
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
+}
+
+/** A switch for test tills. It stays while the device is unknown, because the till is then offline. */
+function SimulateOffline({ device }: TillContext): ReactNode {
+  const [isOn, setIsOn] = useState(isSimulatedOffline());
+  if (device?.livemode !== false && !isOn) return null;
+  const change = (next: boolean) => {
+    simulateOffline(next);
+    setIsOn(next);
+  };
+  return (
+    <Switch
+      data-name="Simulate offline"
+      label={t('till.settings.simulate_offline')}
+      checked={isOn}
+      onChange={change}
+    />
+  );
 }
 
 /** A signed-in cashier must enter the PIN first. */
@@ -104,6 +127,7 @@ function OpenSettings(context: TillContext): ReactNode {
           onChange={(sound) => change({ sound })}
         />
         {settings.person === null ? <FullScreenButton /> : null}
+        <SimulateOffline {...context} />
       </div>
       <div className="card">
         <PinForm

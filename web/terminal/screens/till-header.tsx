@@ -53,7 +53,7 @@ export interface BarProps extends TillContext {
 export function Bar(props: BarProps): ReactNode {
   const { device, view, settings, hasNewVersion, onPairAgain } = props;
   const { phase } = view.till;
-  const { sales, hasStorage } = props.offline.view;
+  const { sales, hasStorage, outlook } = props.offline.view;
   const isIdle = isBetweenSales(phase);
   return (
     <header className="till-bar">
@@ -73,7 +73,7 @@ export function Bar(props: BarProps): ReactNode {
       {isIdle && settings.shiftSince !== null ? <Links {...props} /> : null}
       {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
       <OfflineNotice {...props} />
-      {sales.length === 0 && hasStorage ? null : <SalesWait {...props} />}
+      {outlook === null && sales.length === 0 && hasStorage ? null : <SalesWait {...props} />}
       {view.keyEnded ? (
         <Notice tone="bad" role="alert">
           <strong>{t(WORDS.keyEnded)}</strong>

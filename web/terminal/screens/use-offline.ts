@@ -4,7 +4,7 @@ import type { OfflineTill, OfflineView } from '../offline/offline-till.ts';
 import { hasSoldOffline, type Pairing } from '../till-storage.ts';
 import type { OfflineSelling, TillContext } from './till-context.ts';
 
-const OFF: OfflineView = { isOn: false, sales: [], refusal: null, hasStorage: true };
+const OFF: OfflineView = { isOn: false, sales: [], refusal: null, hasStorage: true, outlook: null };
 const nothing = () => () => {};
 const off = () => OFF;
 

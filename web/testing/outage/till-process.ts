@@ -72,7 +72,7 @@ function standing(): Standing {
 function request(sum: number): string {
   const now = standing();
   const amount = BigInt(sum);
-  const problem = saleProblem(amount, now);
+  const problem = saleProblem({ amount, presentment: null }, now);
   const validBefore = validBeforeOf(now);
   const { terms } = now;
   if (problem !== null || terms === null || validBefore === null) {
@@ -101,7 +101,9 @@ async function accept(text: string): Promise<string> {
   const { amount, value, validBefore, salt } = offlineRequest;
   const { from, signature } = answer;
   const now = standing();
-  const problem = requestProblem(offlineRequest, now) ?? cardProblem({ from, amount }, now);
+  const asked = { request: offlineRequest };
+  const card = { from, amount, presentment: null };
+  const problem = requestProblem(asked, now) ?? cardProblem(card, now);
   if (problem !== null) throw new Error(JSON.stringify(problem));
   const sale: HeldSale = {
     ...{ nonce: offlineNonce(offlineRequest), from, amount: Number(amount), value: Number(value) },

@@ -2,12 +2,14 @@ import type { ReactNode } from 'react';
 import type { PayerPayment } from '../../data/payer-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { Amount } from '../../ui/amount.tsx';
+import { formatPrice } from '../../ui/format-price.ts';
 import { paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { paidTotal } from '../../ui/sale-total.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
+import { otherPrice } from '../signed-prices.ts';
 import { usePayments } from '../wallet-reads.ts';
 import { PagedList } from './paged-list.tsx';
 
@@ -15,6 +17,7 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
   const { total, fee } = paidTotal(payment);
   const tip = BigInt(payment.tip);
   const refunded = BigInt(payment.amount_refunded);
+  const signed = otherPrice(payment);
   return (
     <div className="payment-sum">
       <strong>
@@ -29,6 +32,13 @@ function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode
         <span className="soft small">
           {rich('wallet.history.tip', {
             sum: () => <Amount atoms={tip} price={paidTip(payment.presentment)} unit={false} />,
+          })}
+        </span>
+      )}
+      {signed === null ? null : (
+        <span className="small">
+          {t('wallet.history.other_price', {
+            signed: formatPrice({ ...signed, units: BigInt(signed.amount) }),
           })}
         </span>
       )}

@@ -1,7 +1,9 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
+import { presentTotal } from '#core/currency-conversion.ts';
 import { named } from '#i18n/bidi-isolates.ts';
 import {
   answerTo,
+  type OfflinePrice,
   type OfflineRequest,
   offlineMessage,
   writeAnswer,
@@ -14,18 +16,20 @@ import { TextField } from '../../ui/field.tsx';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
+import { rateWords } from '../../ui/price-text.tsx';
 import { Qr } from '../../ui/qr.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { checkRequest, type RequestProblem } from '../check-offline-request.ts';
+import { checkRequest, compareRate, type RequestProblem } from '../check-offline-request.ts';
 import type { Vault } from '../key-vault.ts';
 import { isOpen } from '../keyring.ts';
 import { balanceOf, rememberBalance } from '../known-balance.ts';
 import { askOwner, asksEach } from '../passkey-per-payment.ts';
 import { pinOf } from '../pinned-contracts.ts';
 import type { Account } from '../private-key-account.ts';
+import { rememberSigned } from '../signed-prices.ts';
 import { kept, type Network, useKept } from '../wallet-storage.ts';
 import { PageLink } from './frame.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
@@ -53,7 +57,7 @@ interface Signed {
 async function sign(account: Account, request: OfflineRequest): Promise<Signed> {
   const from = account.address;
   const signature = await account.signTypedData(offlineMessage(request, from));
-  return { request, answer: writeAnswer(answerTo(request, { from, signature })) };
+  return { request, answer: writeAnswer(answerTo(request, { from, signature }), request) };
 }
 
 /** Reduces the stored balance, against which later payments are checked. */
@@ -102,6 +106,7 @@ function useRequest({ vault, network, onSigned }: FormProps) {
     if (network === null || typeof request === 'string') return;
     const answered = await sign(account, request);
     subtract(network, vault.address, request);
+    rememberSigned(request);
     onSigned(answered);
   });
   const submit = async (event: FormEvent) => {
@@ -203,18 +208,27 @@ interface AskedProps {
 
 /** Shows the payment to sign: the shop first, then sale, fees and total. */
 function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
-  const { merchantName, amount, value, validBefore } = request;
+  const { merchantName, amount, value, validBefore, price } = request;
+  const sums = price && presentTotal({ ...price, tip: 0, paid: value });
+  const inShop = (units: number | undefined) =>
+    price === undefined ? null : { currency: price.currency, units: BigInt(units ?? 0) };
   return (
     <section className="card stack" aria-label={t('wallet.pay_offline.asked')}>
       <h2 translate="no">{named(merchantName)}</h2>
       <Facts
         facts={[
-          [t('wallet.pay_offline.sale'), <Amount key="sale" atoms={amount} />],
+          [
+            t('wallet.pay_offline.sale'),
+            <Amount key="sale" atoms={amount} price={inShop(price?.amount)} />,
+          ],
           [
             t('ui.service_fee'),
-            value === amount ? null : <Amount key="fees" atoms={value - amount} />,
+            value === amount ? null : (
+              <Amount key="fees" atoms={value - amount} price={inShop(sums?.fees)} />
+            ),
           ],
-          [t('ui.total'), <Amount key="total" atoms={value} />],
+          [t('ui.total'), <Amount key="total" atoms={value} price={inShop(sums?.total)} />],
+          [t('wallet.pay_offline.rate'), price === undefined ? null : named(rateWords(price))],
           [
             t('wallet.pay_offline.until'),
             <Time key="until" at={new Date(validBefore * 1_000).toISOString()} />,
@@ -222,6 +236,7 @@ function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
         ]}
       />
       <p className="soft small">{t('wallet.pay_offline.name_text')}</p>
+      {price === undefined ? null : <RateNotice price={price} />}
       {balance !== null && value > balance ? (
         <Notice tone="warn" role="alert">
           <p>
@@ -232,6 +247,19 @@ function OfflineRequestPart({ request, balance }: AskedProps): ReactNode {
         </Notice>
       ) : null}
     </section>
+  );
+}
+
+/** Warns if the rate differs from the last one that the wallet saw, or cannot be compared. */
+function RateNotice({ price }: { readonly price: OfflinePrice }): ReactNode {
+  const seen = kept('seenRates')[price.currency];
+  const check = compareRate(price, seen);
+  if (check === 'near') return null;
+  const rate = seen === undefined ? '' : rateWords({ ...price, rate: seen });
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{t(`wallet.pay_offline.rate.${check}`, { rate })}</p>
+    </Notice>
   );
 }
 
