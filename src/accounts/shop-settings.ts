@@ -45,7 +45,8 @@ export interface ShopSettings {
 
 export type ShopEdit = { readonly [Name in keyof ShopSettings]?: ShopSettings[Name] | undefined };
 
-const COLUMNS = `currency, tax_rates, prices_include_tax, discounts, legal_name, address, tax_number,
+const COLUMNS = `currency, tax_rates, prices_include_tax, discounts, legal_name, address,
+  tax_number,
   case when fiscal_signer is not null
     then jsonb_strip_nulls(jsonb_build_object('url', fiscal_signer,
       'called_by', case when fiscal_by_terminal then 'terminal' end))

@@ -4,7 +4,6 @@ import type { PeopleApi, Session } from '../data/people-api.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
 import { t } from '../ui/text/t.ts';
-import { plainText } from '../ui/typed-sum.ts';
 import { Form } from './form.tsx';
 import { PasskeyAddress } from './passkey-address.tsx';
 import { useSend } from './use-send.ts';
@@ -27,7 +26,7 @@ export function FactorForm(props: FactorFormProps): ReactNode {
   const id = useId();
   useEffect(() => document.getElementById(id)?.focus(), [id]);
   const withCode = async () => {
-    const body = { code: plainText(texts.code).replaceAll(' ', '') };
+    const body = { code: texts.code.replaceAll(' ', '') };
     if (texts.code.trim() === '') return sending.refuse('code', t('desk.factor.code_missing'));
     const session = await sending.send(() => people.call('POST /session/second_factor', { body }));
     if (session !== null) onProven(session);

@@ -5,7 +5,6 @@ import { TextField } from '../ui/field.tsx';
 import { partOf } from '../ui/lazy-part.ts';
 import { Notice } from '../ui/notice.tsx';
 import { t } from '../ui/text/t.ts';
-import { plainText } from '../ui/typed-sum.ts';
 import { CurrentPassword } from './current-password.tsx';
 import { useDesk } from './desk-context.ts';
 import { Form } from './form.tsx';
@@ -72,7 +71,7 @@ function FirstCode({ begun, onConfirmed, onCancel }: FirstCodeProps): ReactNode 
   const { people } = useDesk();
   const { texts, sending, field } = useTextForm({ code: '' });
   const confirm = async () => {
-    const body = { code: plainText(texts.code).replaceAll(' ', '') };
+    const body = { code: texts.code.replaceAll(' ', '') };
     const answer = await sending.send(() => people.call('POST /me/totp/confirm', { body }));
     if (answer !== null) onConfirmed(answer.recovery_codes);
   };
