@@ -21,6 +21,7 @@ const NONE = {
   currency: null,
   tax_rates: [],
   prices_include_tax: true,
+  discounts: [],
   legal_name: null,
   fiscal_signer: null,
   address: null,
@@ -35,6 +36,11 @@ const SHOP = {
     { name: 'standard', rate: 1_000 },
   ],
   prices_include_tax: false,
+  discounts: [
+    { name: 'Staff', rate: 10_000 },
+    { name: '1 %', rate: 1 },
+    { name: 'Voucher', amount: 500 },
+  ],
   legal_name: '株式会社 青い扉',
   fiscal_signer: { url: 'https://93.184.215.14/receipts' },
   address: '1-2-3 Kita, Osaka',
@@ -110,6 +116,7 @@ test('tills may call a signer in their own network, and the setting says who cal
 
 const rates = (count: number) =>
   Array.from({ length: count }, (_, n) => ({ name: `${n}`, rate: n }));
+const preset = (change: object) => ({ discounts: [{ name: 'a', ...change }] });
 const WRONG: readonly (readonly [because: string, body: object, param: string])[] = [
   ['an unknown currency', { currency: 'xyz' }, 'currency'],
   ['an uppercase currency', { currency: 'EUR' }, 'currency'],
@@ -123,6 +130,16 @@ const WRONG: readonly (readonly [because: string, body: object, param: string])[
   ['a text as a signer', { fiscal_signer: 'https://example.com/' }, 'fiscal_signer'],
   ['a number as a tax number', { tax_number: 500 }, 'tax_number'],
   ['a default rate without a rate', { default_tax_rate: 'food' }, 'default_tax_rate'],
+  ['21 discounts', { discounts: rates(22).slice(1) }, 'discounts'],
+  ['null for discounts', { discounts: null }, 'discounts'],
+  ['a discount of a rate and an amount', preset({ rate: 1, amount: 1 }), 'discounts'],
+  ['a discount of nothing', preset({}), 'discounts'],
+  ['a discount of 0 %', preset({ rate: 0 }), 'discounts.0.rate'],
+  ['a discount above 100 %', preset({ rate: 10_001 }), 'discounts.0.rate'],
+  ['a discount of half a basis point', preset({ rate: 0.5 }), 'discounts.0.rate'],
+  ['a discount of an amount of 0', preset({ amount: 0 }), 'discounts.0.amount'],
+  ['a discount without a name', preset({ name: '', rate: 1 }), 'discounts.0.name'],
+  ['a discount of 61 letters', preset({ name: 'x'.repeat(61), rate: 1 }), 'discounts.0.name'],
   ['no tips', { tip_percentages: [] }, 'tip_percentages'],
   ['four tips', { tip_percentages: [1, 2, 3, 4] }, 'tip_percentages'],
   ['a tip of 0 %', { tip_percentages: [0] }, 'tip_percentages.0'],
