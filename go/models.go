@@ -2081,6 +2081,9 @@ type Withdrawal struct {
 	// USDC, always.
 	Currency string `json:"currency"`
 
+	// USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until then, for a shop without a currency, and after a loss of data.
+	ShopRate *string `json:"shop_rate"`
+
 	// The amount of the withdrawal.
 	Status string `json:"status"`
 

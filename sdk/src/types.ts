@@ -1736,6 +1736,11 @@ export interface Withdrawal {
   amount: number;
   /** USDC, always. */
   currency: 'usdc';
+  /**
+   * USDC for one unit of the shop’s currency when it was booked, as decimal text. `null` until
+   * then, for a shop without a currency, and after a loss of data.
+   */
+  shop_rate: string | null;
   /** The amount of the withdrawal. */
   status: 'pending' | 'succeeded' | 'failed';
   /** The settlement wallet. */

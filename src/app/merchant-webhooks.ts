@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { eventCatalog } from '#apis/merchant/event-catalog.ts';
 import { OFFLINE_PAYMENT_EXAMPLE, OfflinePaymentSchema } from '#apis/merchant/offline-schema.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
@@ -70,6 +71,7 @@ const WithdrawalSchema = Type.Object(
     ...commonFields('withdrawal'),
     amount: Amount,
     currency: Currency,
+    shop_rate: ShopRate,
     status: oneOf(['pending', 'succeeded', 'failed'], 'The amount of the withdrawal.'),
     wallet: Type.String({ description: 'The settlement wallet.' }),
     failure_code: nullable(Type.String({ description: 'The reason why it failed.' })),

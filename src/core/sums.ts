@@ -48,7 +48,7 @@ export function withDecimals(decimal: string, locale: string, digits: number, mo
   return localDecimal(decimal, locale, shape);
 }
 
-/** Half a cent: any smaller sum would be rounded to 0. */
+/** Half a cent: a smaller sum would be rounded to 0. */
 const HALF = CENT / 2n;
 
 /** Writes atoms without their unit: `6.78`, or `< 0.01` for less than half a cent. */

@@ -20,7 +20,7 @@ test('a build that takes too long is named, with the setting that gives it more 
   });
 });
 
-test('a build of a process with low priority has no higher one, which only root may give', async () => {
+test('a build has no higher priority than its process, which only root may raise', async () => {
   const root = path.join(import.meta.dirname, '../..');
   const [build, out] = [path.join(folder, 'build.mjs'), path.join(folder, 'priority')];
   await writeFile(

@@ -23,13 +23,15 @@ export function nullable<S extends TSchema>(schema: S) {
 interface PlainSchema {
   readonly type?: unknown;
   readonly title?: unknown;
+  readonly description?: unknown;
   readonly enum?: readonly unknown[];
 }
 
 function nullableSchema(schema: PlainSchema): TSchema {
-  const { type, title, enum: values } = schema;
+  const { type, title, description, enum: values } = schema;
   if (typeof type !== 'string' || title !== undefined) {
-    return { anyOf: [schema, { type: 'null' }] };
+    const either = { anyOf: [schema, { type: 'null' }] };
+    return title === undefined && description !== undefined ? { ...either, description } : either;
   }
   const orNull = { ...schema, type: [type, 'null'] };
   return values === undefined ? orNull : { ...orNull, enum: [...values, null] };

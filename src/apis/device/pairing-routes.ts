@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { DeviceSchema, TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
+import { DeviceSchema, TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
 import { defineRoute, type Surface } from '#http/route.ts';
@@ -49,22 +49,10 @@ function pairRoute(ctx: { readonly db: Database }) {
   });
 }
 
-const {
-  tag_url: _,
-  brand_path: _brand,
-  time_zone: _zone,
-  language: _language,
-  currency: _currency,
-  signs_receipts: _signs,
-  shift: _shift,
-  offline_terms: _terms,
-  fee_rates: _rates,
-  ...shown
-} = DeviceSchema.properties;
-
 const PairingTarget = Type.Object(
   {
-    ...shown,
+    ...TerminalSchema.properties,
+    merchant_name: DeviceSchema.properties.merchant_name,
     by_fresh_factor: Type.Boolean({
       description:
         'True if the code was created right after a second factor was verified. Only such a code ' +

@@ -87,6 +87,7 @@ export const CashierAt = nullable(
     pattern: '^(usr|stf)_[0-9A-Za-z]+$',
     maxLength: 64,
     description: 'The person signed in at the till (`POST /shift`); `null` if none.',
+    examples: ['usr_01QzXo1SdW6tWR3qXn9Uo4'],
   }),
 );
 

@@ -33,7 +33,7 @@ export function bounceWords(reason: string): string {
 
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
-  return sale.bounce_reason === null ? null : bounceWords(sale.bounce_reason);
+  return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;
 }
 
 export const offlineColumns = (): readonly Column<OfflinePayment>[] => [
