@@ -5,6 +5,7 @@ import { type Build, ensureBuild, runBuild } from '#files/build-cache.ts';
 /** The files and folders from which the web apps are built. */
 export const WEB_SOURCES = [
   ...['web', 'texts', 'src/i18n', 'src/core', 'src/prices/sale-lines.ts'],
+  ...['src/prices/refund-lines.ts', 'src/prices/refund-taxes.ts'],
   'reader/src/printing/escpos.ts',
 ];
 

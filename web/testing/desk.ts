@@ -40,13 +40,16 @@ export async function payAt(
   sandbox: SandboxFile,
   {
     terminal,
-    amount,
     pass = 'ok',
     tip,
-    description,
+    ...sale
   }: {
     readonly terminal: string;
-    readonly amount: number;
+    readonly amount?: number;
+    /** The price of a sale with lines, in minor units. */
+    readonly presentment?: { readonly currency: string; readonly amount: number };
+    readonly line_items?: readonly object[];
+    readonly discount?: { readonly rate: number };
     readonly pass?: keyof SandboxFile['test']['passes'];
     /** A tip that the terminal offers and the customer chooses. */
     readonly tip?: number;
@@ -54,7 +57,7 @@ export async function payAt(
   },
 ): Promise<Sale> {
   const tipping = { percentages: [10, 15, 20] };
-  const input = { amount, terminal, description, ...(tip === undefined ? {} : { tipping }) };
+  const input = { ...sale, terminal, ...(tip === undefined ? {} : { tipping }) };
   const intent = await postAsMerchant(sandbox, '/payment_intents', input);
   const tapped = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, {
     payment_intent: intent.id,

@@ -78,6 +78,66 @@ for (const { name, options, hasFont } of looksToRun(LOOKS)) {
   });
 }
 
+test('a refund returns single items of a sale, and offers only what is left of them', async () => {
+  const { sandbox } = stage();
+  const coffee = { name: 'Coffee', quantity: 2, unit_amount: 380, tax_rate: 1_900 };
+  const cake = { name: 'Cake', quantity: 1, unit_amount: 1_216, tax_rate: 700 };
+  const { payment } = await payAt(sandbox, {
+    terminal: terminal.id,
+    presentment: { currency: 'eur', amount: 1_778 },
+    line_items: [coffee, cake].map((line) => ({ ...line, tax_inclusive: true })),
+    discount: { rate: 1_000 },
+  });
+  const window = await openSignedIn(stage(), `dashboard/payments/${payment}`, PHONE);
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+  for (const left of [2, 1]) {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await button('Items').click();
+    await button('Refund').click();
+    await dialog.getByText('Add at least one item.').waitFor();
+    for (let more = 0; more < left; more++) await button('Add one: Coffee').click();
+    assert.equal(await button('Add one: Coffee').isDisabled(), true);
+    if (left === 2) await button('Take one: Coffee').click();
+    await dialog.getByText(`1 of ${left}`).waitFor();
+    await dialog.getByText('Sum: €3.42').waitFor();
+    await window.checkAccessibility();
+    const sent = page.waitForRequest(
+      (one) => one.method() === 'POST' && /refunds$/.test(one.url()),
+    );
+    await button('Refund €3.42').click();
+    const request = await sent;
+    assert.deepEqual(request.postDataJSON().line_items, [{ line: 0, quantity: 1 }]);
+    assert.ok((await request.headerValue('idempotency-key')) !== null);
+    await dialog.getByText(/^€3.42 .*went back/).waitFor();
+    await button('Done').click();
+  }
+  await window.idle();
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await button('Items').click();
+  const returned = dialog.getByRole('listitem').filter({ hasText: 'Coffee' });
+  await returned.getByText('Refunded').waitFor();
+  assert.equal(await button('Add one: Coffee').isDisabled(), true);
+  await button('Add one: Cake').click();
+  await button('Refund €10.94').waitFor();
+  await checkFits(page);
+  await window.closeClean();
+});
+
+test('a sale without lines is refunded by a sum alone', async () => {
+  const { sandbox } = stage();
+  const { payment } = await payAt(sandbox, { terminal: terminal.id, amount: 2_500_000 });
+  const window = await openSignedIn(stage(), `dashboard/payments/${payment}`);
+  const { page } = window;
+  await window.idle();
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Amount' }).waitFor();
+  await window.idle();
+  assert.equal(await page.getByRole('button', { name: 'Items' }).count(), 0);
+  await window.closeClean();
+});
+
 test('a new sale appears in an open list, and its whole row is a link', async () => {
   const { sandbox } = stage();
   const window = await openSignedIn(stage(), `dashboard/payments?terminal=${terminal.id}`);

@@ -1,9 +1,10 @@
 import { type ReactNode, useState } from 'react';
+import { refundableLines } from '../../data/refund-lines.ts';
 import { type RefundPart, refundFields } from '../../data/refund-request-fields.ts';
 import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
 import { FormDialog } from '../../desk/form-dialog.tsx';
-import { useSend } from '../../desk/use-send.ts';
+import { type Sending, useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -12,12 +13,13 @@ import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
+import { RefundItems } from '../../ui/refund-items.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { useMerchant } from '../use-merchant.ts';
+import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** The service itself waits up to a minute for the chain, so wait a little longer. */
 const WITHIN = { timeoutMs: 75_000 };
@@ -48,6 +50,28 @@ function useTypedRefund(payment: Payment) {
   return { ...all, typed, setTyped, read: readRefund(typed, { ...all, wrote }) };
 }
 
+/** Holds the chosen items while the dialog shows the lines of the sale. */
+function useItems(payment: Payment) {
+  const { data: refunds } = useRead(
+    'GET /accounts/{account}/{mode}/refunds',
+    { query: { payment: payment.id, limit: 100 } },
+    { enabled: payment.line_items !== null },
+  );
+  const hasAll = refunds?.has_more === false;
+  const lines = hasAll ? refundableLines(payment, refunds.data) : null;
+  // Keeps what was left when the lines were opened, so that a request that is repeated is the same.
+  const [opened, setOpened] = useState<typeof lines>(null);
+  const [chosen, setChosen] = useState<readonly bigint[]>([]);
+  const isEmpty = chosen.every((quantity) => quantity === 0n);
+  const part = isEmpty ? null : (opened?.partOf(chosen) ?? null);
+  const turnTo = (next: typeof lines) => {
+    setOpened(next);
+    setChosen([]);
+  };
+  const problem = isEmpty ? t('ui.refund_items.empty') : t('ui.refund_items.worthless');
+  return { lines, opened, turnTo, chosen, setChosen, part, problem };
+}
+
 function sendWords(part: RefundPart | null): string {
   if (part === null) return t('dashboard.button.refund');
   return t('dashboard.refund_dialog.button', { sum: formatMoney(part.units, part.currency) });
@@ -55,14 +79,19 @@ function sendWords(part: RefundPart | null): string {
 
 export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode {
   const { call } = useMerchant();
-  const { left, currency, typed, setTyped, read } = useTypedRefund(payment);
+  const amount = useTypedRefund(payment);
+  const items = useItems(payment);
   const [reason, setReason] = useState('');
   const [refund, setRefund] = useState<Refund | null>(null);
-  const sending = useSend(['amount', 'presentment_amount', 'reason']);
-  const { sum, part, problem, crumb } = read;
+  const sending = useSend(['amount', 'presentment_amount', 'line_items', 'reason']);
+  const part = items.opened === null ? amount.read.part : items.part;
   const send = async () => {
+    if (part === null && items.opened !== null) return sending.refuse('line_items', items.problem);
     if (part === null)
-      return sending.refuse('amount', problem ?? t('dashboard.refund_dialog.amount_missing'));
+      return sending.refuse(
+        'amount',
+        amount.read.problem ?? t('dashboard.refund_dialog.amount_missing'),
+      );
     const body = {
       payment: payment.id,
       ...refundFields(part),
@@ -86,6 +115,33 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
       data-name="Refund"
     >
       <p>{rich('dashboard.refund_dialog.text', { wallet })}</p>
+      {items.opened === null ? (
+        <AmountPart {...amount} sending={sending} isSent={isSent} />
+      ) : (
+        <ItemsPart {...items} sending={sending} isSent={isSent} />
+      )}
+      <ItemsButton {...items} sending={sending} isSent={isSent} />
+      <Reason
+        value={reason}
+        readOnly={isSent}
+        onText={setReason}
+        error={sending.problemAt('reason')}
+      />
+    </FormDialog>
+  );
+}
+
+interface SendingPart {
+  readonly sending: Sending;
+  /** True once the request may have been sent, so that only the same one may follow. */
+  readonly isSent: boolean;
+}
+
+function AmountPart(props: ReturnType<typeof useTypedRefund> & SendingPart): ReactNode {
+  const { left, currency, typed, setTyped, sending, isSent } = props;
+  const { sum, problem, crumb } = props.read;
+  return (
+    <>
       <SumField
         data-name="Amount"
         label={t('dashboard.field.amount')}
@@ -100,13 +156,40 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
       {crumb === null || isSent ? null : (
         <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
       )}
-      <Reason
-        value={reason}
-        readOnly={isSent}
-        onText={setReason}
-        error={sending.problemAt('reason')}
-      />
-    </FormDialog>
+    </>
+  );
+}
+
+type ItemsProps = ReturnType<typeof useItems> & SendingPart;
+
+function ItemsPart({ opened, chosen, setChosen, part, sending, isSent }: ItemsProps): ReactNode {
+  if (opened === null) return null;
+  return (
+    <RefundItems
+      {...opened}
+      chosen={chosen}
+      sum={part === null ? null : formatMoney(part.units, part.currency)}
+      error={sending.problemAt('line_items')}
+      readOnly={isSent}
+      onChosen={(next) => {
+        sending.clear();
+        setChosen(next);
+      }}
+    />
+  );
+}
+
+/** Turns from the amount to the lines of the sale, and back. */
+function ItemsButton({ lines, opened, turnTo, sending, isSent }: ItemsProps): ReactNode {
+  if (opened === null && lines === null) return null;
+  const turn = () => {
+    sending.clear();
+    turnTo(opened === null ? lines : null);
+  };
+  return (
+    <Button data-name={opened === null ? 'Items' : 'Amount'} disabled={isSent} onClick={turn}>
+      {opened === null ? t('ui.refund_items.button') : t('ui.refund_items.amount_button')}
+    </Button>
   );
 }
 

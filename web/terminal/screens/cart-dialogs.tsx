@@ -4,6 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatMoney, sumRules } from '../../ui/format-price.ts';
+import { quantityText } from '../../ui/quantity-text.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { readSum, writeSum } from '../../ui/typed-sum.ts';
@@ -15,7 +16,6 @@ import {
   linesTotal,
   readQuantity,
 } from '../cart.ts';
-import { quantityText } from '../quantity-text.ts';
 
 /** Percentages of the price, one tap each. */
 const SHARES = [5, 10, 20] as const;

@@ -3,6 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
 import { Drawing } from '../../ui/icon.tsx';
 import type { CART_ICONS } from '../../ui/icon-names.ts';
+import { quantityText } from '../../ui/quantity-text.ts';
 import { t } from '../../ui/text/t.ts';
 import { Money } from '../../ui/typed-money.tsx';
 import {
@@ -17,7 +18,6 @@ import {
 } from '../cart.ts';
 import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
-import { quantityText } from '../quantity-text.ts';
 import type { Phase } from '../till-phases.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
