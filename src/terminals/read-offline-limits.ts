@@ -21,7 +21,7 @@ function isInAtoms(asked: AskedLimits): asked is AskedLimits & Pick<OfflineLimit
 
 interface LimitsPlace {
   readonly accountId: string;
-  /** The stored limits. Those that a request repeats keep what they were worth when they were set. */
+  /** The stored limits. Those that a request repeats keep their worth in atoms. */
   readonly before: StoredLimits | null;
 }
 

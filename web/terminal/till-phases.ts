@@ -1,9 +1,9 @@
+import type { CountedPrice } from '#core/offline-sums.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { ChipSignature, Credential, Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
 import type { Price } from '../ui/format-price.ts';
 import type { Cart } from './cart.ts';
-import type { SalePrice } from './offline/till-offline-limits.ts';
 import type { Split } from './split-bill.ts';
 
 /** A request to open a payment. Every retry uses the same key. */
@@ -106,6 +106,9 @@ export interface Result extends Timed {
   readonly outcome: Outcome;
   readonly intent: Intent;
 }
+
+/** A price in the shop's currency. `terms` is the id of the terms that give its atoms. */
+export type SalePrice = CountedPrice & { readonly terms: string; readonly rate: string };
 
 /** An offline sale that waits for the signature of the customer's card or phone. */
 export interface Asking extends Timed {

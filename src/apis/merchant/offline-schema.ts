@@ -92,8 +92,8 @@ export const OfflineRecordSchema = Type.Object(
           {
             additionalProperties: false,
             description:
-              'The price in the shop’s currency. If the terms are unknown or have ended, the sale ' +
-              'is taken in USDC, and `presentment_problem` says so.',
+              'The price in the shop’s currency. If the terms are unknown or have ended, the ' +
+              'sale is taken in USDC, and `presentment_problem` says so.',
           },
         ),
       ),
@@ -391,8 +391,8 @@ export const OfflineTermsSchema = Type.Object(
         {
           description:
             'The terms of sales in the shop’s currency. `null` while the shop has none, or no ' +
-            'rate was usable within the last `offline.hours`; earlier terms then hold until their ' +
-            'end.',
+            'rate was usable within the last `offline.hours`; earlier terms then hold until ' +
+            'their end.',
         },
       ),
     ),

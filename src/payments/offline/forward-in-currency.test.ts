@@ -115,7 +115,7 @@ test('terms without a usable rate are null, and earlier terms still hold', async
   assert.deepEqual([said(item), item?.presentment_problem], ['succeeded', null]);
 });
 
-test('a sale keeps the terms it was signed at when currency, rate, till and tables change', async () => {
+test('a sale keeps its terms when the currency, the rate and the till change', async () => {
   const { by } = await newTill();
   const terms = await termsOf(by);
   const sales = [await sell(terms, 990), await sell(terms, 250)];
@@ -165,7 +165,7 @@ test('unknown and ended terms make a sale in USDC with one line, and lose no mon
   assert.deepEqual([line?.unit_amount, line?.tax_rate, more], [amount, 700, []]);
 });
 
-test('an amount that the terms do not give is answered in its place and holds nothing', async () => {
+test('an amount that the terms do not give gets an error in its place', async () => {
   const { by } = await newTill();
   const terms = await termsOf(by);
   const sale = await sell(terms, 990);

@@ -88,7 +88,7 @@ function LimitSum({
 }): ReactNode {
   const { presentment } = limits;
   if (presentment === null) return <Amount atoms={BigInt(limits[field])} />;
-  return formatMoney(BigInt(presentment[field]), presentment.currency);
+  return <span>{formatMoney(BigInt(presentment[field]), presentment.currency)}</span>;
 }
 
 /** Maximum validity of an authorization that the service accepts. */

@@ -1,8 +1,7 @@
 import { formatMoney } from '../../ui/format-price.ts';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import type { HeldSale } from './held-sales.ts';
-import type { NotAccepted } from './offline-till.ts';
-import type { MostSum, OfflineProblem } from './till-offline-limits.ts';
+import type { MostSum, NotAccepted, OfflineProblem } from './till-offline-limits.ts';
 
 /** Returns the text for the reason why the till cannot sell offline, with the limit. */
 export function problemWords(problem: OfflineProblem | Extract<NotAccepted, string>): string {

@@ -1,8 +1,7 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/forward-offline-payments.ts';
-import type { Create, LeftOpen, Slip } from '../till-phases.ts';
-import type { SalePrice } from './till-offline-limits.ts';
+import type { Create, LeftOpen, SalePrice, Slip } from '../till-phases.ts';
 
 /**
  * A sale that the till has accepted offline. Sums are in atoms and small enough for JSON numbers.

@@ -9,7 +9,6 @@ import {
   type OfflineRequest,
   offlineNonce,
 } from '../../data/offline-request.ts';
-import type { WrongAnswer } from '../../data/offline-signature.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { withTexts } from '../../ui/text/t.ts';
 import { StorageUnavailable } from '../sealed-storage.ts';
@@ -41,6 +40,7 @@ import {
   cardProblem,
   chargedFor,
   mostPerPayment,
+  type NotAccepted,
   type OfflineLimits,
   type OfflineProblem,
   type OfflineTerms,
@@ -82,12 +82,6 @@ export interface OfflineView {
    */
   readonly outlook: string | null;
 }
-
-/**
- * The reason why an answer was not accepted. `full`: it could not be stored, so nothing was
- * accepted.
- */
-export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 
 /** The lock that allows only one window at a time to forward. */
 const LOCK = 'tapline.terminal.offline_sales';

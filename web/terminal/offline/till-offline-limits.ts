@@ -1,15 +1,11 @@
 import { toMinorUnitsDown } from '#core/currency-conversion.ts';
 import { atoms, basisPoints } from '#core/money.ts';
-import {
-  addSums,
-  type CountedPrice,
-  countedSum,
-  isAboveLimit,
-  type OfflineSum,
-} from '#core/offline-sums.ts';
+import { addSums, countedSum, isAboveLimit, type OfflineSum } from '#core/offline-sums.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
 import type { OfflineRequest } from '../../data/offline-request.ts';
+import type { WrongAnswer } from '../../data/offline-signature.ts';
+import type { SalePrice } from '../till-phases.ts';
 import type { HeldSale } from './held-sales.ts';
 
 export type OfflineLimits = NonNullable<Device['offline']>;
@@ -35,9 +31,6 @@ export interface TillSale {
   readonly presentment: SalePrice | null;
 }
 
-/** A price in the shop's currency. `terms` is the id of the terms that give its atoms. */
-export type SalePrice = CountedPrice & { readonly terms: string; readonly rate: string };
-
 /** A limit of sums, in atoms or in minor units of a currency. */
 export interface MostSum {
   readonly units: number;
@@ -61,6 +54,12 @@ export type OfflineProblem =
         | 'no_storage'
         | 'outdated';
     };
+
+/**
+ * The reason why an answer was not accepted. `full`: it could not be stored, so nothing was
+ * accepted.
+ */
+export type NotAccepted = WrongAnswer | OfflineProblem | 'full';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

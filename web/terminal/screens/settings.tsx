@@ -58,7 +58,7 @@ function openDisplay(language: string | null): void {
   window.open(fromRoot(`terminal?display${wish}`), 'tapline display');
 }
 
-/** A switch for test tills. It stays while the device is unknown, because the till is then offline. */
+/** A switch for test tills. While it is on, it stays even if the device is unknown. */
 function SimulateOffline({ device }: TillContext): ReactNode {
   const [isOn, setIsOn] = useState(isSimulatedOffline());
   if (device?.livemode !== false && !isOn) return null;
