@@ -2,7 +2,6 @@ import { loadMoreTexts, t, textLanguage } from '../ui/text/t.ts';
 import { refusalText } from './refusal-text.ts';
 import { fromRoot } from './root-path.ts';
 import { within } from './run-within.ts';
-import { isSimulatedOffline } from './simulate-offline.ts';
 
 /**
  * An API error, in the format that all APIs share (docs/behavior.md). Branch on `code`, show
@@ -68,7 +67,6 @@ const PROBE_MS = 2_000;
  * offline.
  */
 export async function isReachable(): Promise<boolean> {
-  if (isSimulatedOffline()) return false;
   if (navigator.onLine) return true;
   const init = { cache: 'no-store', signal: AbortSignal.timeout(PROBE_MS) } as const;
   return fetch(fromRoot('livez'), init).then(

@@ -1,13 +1,14 @@
-const KEY = 'tapline.offline';
+const { fetch } = globalThis;
 
-/** True while this window acts as if it had no connection: no request leaves it. */
+/** True while this window acts as if it had no connection. A reload ends that. */
 export function isSimulatedOffline(): boolean {
-  return sessionStorage.getItem(KEY) !== null;
+  return globalThis.fetch !== fetch;
 }
 
+/** Makes the browser report no connection, so that each request counts as not sent. */
 export function simulateOffline(isOn: boolean): void {
-  if (isOn) sessionStorage.setItem(KEY, '1');
-  else sessionStorage.removeItem(KEY);
-  // As a browser does when its connection changes, so that the till checks it at once.
+  globalThis.fetch = isOn ? () => Promise.reject(new TypeError('simulated')) : fetch;
+  if (isOn) Object.defineProperty(navigator, 'onLine', { get: () => false, configurable: true });
+  else Reflect.deleteProperty(navigator, 'onLine');
   window.dispatchEvent(new Event(isOn ? 'offline' : 'online'));
 }
