@@ -198,6 +198,11 @@ export default defineConfig({
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
+            {
+              name: 'sale-lines',
+              test: /src\/prices\/sale-lines\.ts$|web\/ui\/quantity-text\.ts$/,
+              includeDependenciesRecursively: false,
+            },
             { name: 'identicon', test: /web\/ui\/(address|identicon)\.tsx?$/ },
             { name: 'till', test: TILL },
             { name: 'readers', test: READERS, includeDependenciesRecursively: false },

@@ -98,7 +98,7 @@ export type SaleWanted =
   | { readonly receipt: string; readonly paid: PaidSum | null }
   | { readonly orderId: string; readonly paid: PaidSum };
 
-interface Page<T> {
+export interface Page<T> {
   readonly data: readonly T[];
   readonly has_more: boolean;
   readonly next_cursor: string | null;
@@ -140,6 +140,8 @@ export interface DeviceApi {
   find(sale: SaleWanted): Promise<Answer<Page<Payment>>>;
   totals(since: string): Promise<Answer<Totals>>;
   refund(refund: CreateRefund): Promise<Answer<Refund>>;
+  /** Returns the newest 100 refunds of a payment. */
+  refunds(payment: string): Promise<Answer<Page<Refund>>>;
   mailReceipt(payment: string, email: string): Promise<Answer<ReceiptMail>>;
   /** Returns names and credentials of the sandbox's passes. Other services refuse the call. */
   testPasses(): Promise<Answer<TestPasses>>;
@@ -158,8 +160,8 @@ const QUICK_TIMEOUT_MS = 10_000;
 /** Calls that open, charge, cancel or refund payments. */
 type Changes = Pick<DeviceApi, 'create' | 'tap' | 'authorize' | 'cancel' | 'refund'>;
 
-/** Calls that read past sales. */
-type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals'>;
+/** Calls that read past sales and their refunds. */
+type Sales = Pick<DeviceApi, 'payments' | 'find' | 'totals' | 'refunds'>;
 
 /** Fills in the cashier, which entries stored by an earlier version lack. */
 function namedCashier(cashier: string | null | undefined) {
@@ -254,6 +256,7 @@ function salesOf(api: Api): Sales {
             : { order_id: sale.orderId, ...paidFields(sale.paid) },
       }),
     totals: (since) => api({ path: '/totals', query: { created_gte: since } }),
+    refunds: (payment) => api({ path: '/refunds', query: { payment, limit: 100 } }),
   };
 }
 

@@ -35,22 +35,22 @@ export interface RefundableLines {
 
 /**
  * Returns the lines of a sale, with the values that the service computes by the same code.
- * @param refunds All refunds of the payment, newest first.
+ * @param refunds The refunds of the payment, newest first; `undefined` while they load.
  * @returns `null` for a sale without lines, and if the values cannot be derived from the refunds.
  */
 export function refundableLines(
   payment: Sold,
-  refunds: readonly MadeRefund[],
+  refunds: { readonly data: readonly MadeRefund[]; readonly has_more: boolean } | undefined,
 ): RefundableLines | null {
   const { line_items: lineItems, discount, taxes, presentment, amount } = payment;
-  if (lineItems === null || taxes === null) return null;
+  if (lineItems === null || taxes === null || refunds?.has_more !== false) return null;
   const whole = paidPrice(presentment)?.units ?? BigInt(amount);
   const earlier: EarlierRefund[] = [];
   const decide = (asked: readonly AskedPart[]) => {
     const left = leftAfter(taxes, whole, earlier);
     return returnLines({ lineItems, discount }, asked, { earlier, left });
   };
-  const made = refunds.filter(({ status }) => status !== 'failed').toReversed();
+  const made = refunds.data.filter(({ status }) => status !== 'failed').toReversed();
   for (const { line_items: parts, ...refund } of made) {
     const sum = BigInt(refund.presentment?.amount ?? refund.amount);
     // The API has only the sum of a refund. The sums of its lines are computed again.

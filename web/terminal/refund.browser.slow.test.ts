@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { PHONE } from '../testing/browser.ts';
+import { CAFE_SALE, payAt } from '../testing/desk.ts';
 import { holdRequests, loseAnswers } from '../testing/network-faults.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { type Counter, newTill, paymentsOf } from '../testing/till.ts';
@@ -87,6 +88,36 @@ test('a refund that the service refuses shows the reason, and no money moves', a
   const said = page.getByRole('alert').filter({ hasText: 'No refund was made' });
   await said.getByText('Disabled.').waitFor();
   await till.checkAccessibility();
+  await till.close();
+});
+
+test('a refund returns single items of a sale, and offers only what is left', async () => {
+  const { till, page, terminal, sandbox } = await newTill(stage(), PHONE);
+  await payAt(sandbox, { terminal: terminal.id, ...CAFE_SALE });
+  await page.getByRole('link', { name: 'History' }).click();
+  await page.getByRole('link', { name: /€17\.86/ }).click();
+  const dialog = page.getByRole('dialog');
+  const button = (name: string) => dialog.getByRole('button', { name, exact: true });
+  for (const left of [2, 1]) {
+    await page.getByRole('button', { name: 'Refund', exact: true }).click();
+    await button('Items').click();
+    assert.equal(await button('Refund').isDisabled(), true);
+    await button('Add one: Coffee').click();
+    await dialog.getByText(`1 of ${left}`).waitFor();
+    await dialog.getByText('Sum: €3.42').waitFor();
+    await till.checkAccessibility();
+    const sent = page.waitForRequest((one) => one.method() === 'POST' && REFUNDS.test(one.url()));
+    await button('Refund €3.42').click();
+    const request = await sent;
+    assert.deepEqual(request.postDataJSON().line_items, [{ line: 0, quantity: 1 }]);
+    assert.ok((await request.headerValue('idempotency-key')) !== null);
+    await page.getByText(/^€3\.42 .*went back/).waitFor();
+  }
+  await page.getByRole('button', { name: 'Refund', exact: true }).click();
+  await button('Items').click();
+  assert.equal(await button('Add one: Coffee').isDisabled(), true);
+  await button('Amount').click();
+  await dialog.getByRole('textbox', { name: 'Amount' }).waitFor();
   await till.close();
 });
 

@@ -35,6 +35,17 @@ export interface Sale {
   readonly payment: string;
 }
 
+const TAXED = { tax_inclusive: true };
+/** 2 × 3.80 and 12.16 less 10 %. */
+export const CAFE_SALE = {
+  presentment: { currency: 'eur', amount: 1_778 },
+  line_items: [
+    { name: 'Coffee', quantity: 2, unit_amount: 380, tax_rate: 1_900, ...TAXED },
+    { name: 'Cake', quantity: 1, unit_amount: 1_216, tax_rate: 700, ...TAXED },
+  ],
+  discount: { rate: 1_000 },
+};
+
 /** Makes a sale at a terminal and taps one of the sandbox's passes. */
 export async function payAt(
   sandbox: SandboxFile,

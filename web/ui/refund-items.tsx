@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
+import { Button } from './button.tsx';
 import { Drawing, Icon } from './icon.tsx';
 import type { CART_ICONS } from './icon-names.ts';
 import { quantityOf, quantityText } from './quantity-text.ts';
 import { t } from './text/t.ts';
-import './refund-items.css';
 
 /** SVG paths that the build inserts: see ui/icon-paths.ts. */
 const PATHS = import.meta.env.VITE_CART_ICONS as Readonly<Record<keyof typeof CART_ICONS, string>>;
@@ -30,32 +30,35 @@ function Line({ name, left, chosen, readOnly, onChoose }: LineProps): ReactNode 
     left: quantityText(quantityOf(left)),
   };
   return (
-    <li className="refund-item">
-      <span className="refund-item-what">
+    <div className="row row-apart">
+      <span>
         <bdi>{name}</bdi>
+        <br />
         <span className="soft small">
           {left > 0n ? t('ui.refund_items.chosen', quantities) : t('ui.refund_items.returned')}
         </span>
       </span>
-      <button
-        type="button"
-        className="button refund-item-button"
-        aria-label={t('ui.refund_items.take', { name })}
-        disabled={readOnly || chosen === 0n}
-        onClick={() => onChoose(chosen - atMost(chosen, ONE_PIECE))}
-      >
-        <Icon name="none" />
-      </button>
-      <button
-        type="button"
-        className="button refund-item-button"
-        aria-label={t('ui.refund_items.add', { name })}
-        disabled={readOnly || chosen >= left}
-        onClick={() => onChoose(atMost(chosen + ONE_PIECE, left))}
-      >
-        <Drawing path={PATHS.more} />
-      </button>
-    </li>
+      <span className="row">
+        <button
+          type="button"
+          className="button"
+          aria-label={t('ui.refund_items.take', { name })}
+          disabled={readOnly || chosen === 0n}
+          onClick={() => onChoose(chosen - atMost(chosen, ONE_PIECE))}
+        >
+          <Icon name="none" />
+        </button>
+        <button
+          type="button"
+          className="button"
+          aria-label={t('ui.refund_items.add', { name })}
+          disabled={readOnly || chosen >= left}
+          onClick={() => onChoose(atMost(chosen + ONE_PIECE, left))}
+        >
+          <Drawing path={PATHS.more} />
+        </button>
+      </span>
+    </div>
   );
 }
 
@@ -76,7 +79,7 @@ export function RefundItems(props: RefundItemsProps): ReactNode {
   const { names, left, chosen, sum, error, readOnly, onChosen } = props;
   return (
     <>
-      <ul className="refund-items">
+      <div className="stack">
         {names.map((name, line) => (
           <Line
             // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its index.
@@ -90,7 +93,7 @@ export function RefundItems(props: RefundItemsProps): ReactNode {
             }
           />
         ))}
-      </ul>
+      </div>
       <p role="status">{sum === null ? null : t('ui.refund_items.sum', { sum })}</p>
       {error === null ? null : (
         <p className="field-error" role="alert">
@@ -98,5 +101,20 @@ export function RefundItems(props: RefundItemsProps): ReactNode {
         </p>
       )}
     </>
+  );
+}
+
+export interface ItemsButtonProps {
+  readonly isOpen: boolean;
+  readonly disabled: boolean;
+  readonly onClick: () => void;
+}
+
+/** Turns from the amount to the lines of the sale, and back. */
+export function ItemsButton({ isOpen, ...rest }: ItemsButtonProps): ReactNode {
+  return (
+    <Button data-name={isOpen ? 'Amount' : 'Items'} {...rest}>
+      {isOpen ? t('ui.refund_items.amount_button') : t('ui.refund_items.button')}
+    </Button>
   );
 }

@@ -237,6 +237,21 @@ describe('a cashier', () => {
     );
   });
 
+  test('lists the refunds of a payment of the merchant', async () => {
+    const { pass } = await addPayer(store);
+    const paid = await tap(device, await addIntent(store), pass);
+    const payment = String(paid.body.payment);
+    const shown = async () => (await device.get(`/refunds?payment=${payment}`)).body.data;
+    assert.deepEqual(await shown(), []);
+    // In this test, no chain executes refunds, so the request stays pending.
+    device.post('/refunds', { payment, amount: 1_000_000 }).catch(() => {});
+    let refunds: unknown = [];
+    while ((refunds as []).length === 0) refunds = await shown();
+    const [{ amount, status, line_items: lines } = {}] = refunds as Record<string, unknown>[];
+    assert.deepEqual([amount, status, lines], [1_000_000, 'pending', null]);
+    assert.equal(errorCodeOf((await device.get('/refunds')).body), 'parameter_missing');
+  });
+
   test('refunds a payment of this terminal, and of another one by a manager’s code', async () => {
     const { pass } = await addPayer(store);
     const intentId = await addIntent(store);

@@ -10,6 +10,7 @@ import {
 import { deviceRoute } from '#apis/device/device-route.ts';
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
 import { listDevicePaymentsRoute } from '#apis/device/list-device-payments.ts';
+import { listDeviceRefundsRoute } from '#apis/device/list-device-refunds.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import { forwardRoute } from '#apis/device/offline-routes.ts';
 import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
@@ -263,6 +264,7 @@ export function deviceSurface(ctx: ApiContext): Surface<DeviceCaller> {
       listDevicePaymentsRoute(ctx),
       receiptMailRoute(ctx),
       createDeviceRefundRoute(ctx),
+      listDeviceRefundsRoute(ctx),
       testPassesRoute(ctx),
       totalsRoute(ctx),
       catalogueRoute(ctx),

@@ -3,6 +3,7 @@ import { refundableLines } from '../../data/refund-lines.ts';
 import { type RefundPart, refundFields } from '../../data/refund-request-fields.ts';
 import { readRefund, refundLeft, usdcLeft } from '../../data/refund-sum.ts';
 import type { Payment, Refund } from '../../data/types/dashboard.ts';
+import { useRefundItems } from '../../data/use-refund-items.ts';
 import { FormDialog } from '../../desk/form-dialog.tsx';
 import { type Sending, useSend } from '../../desk/use-send.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -13,7 +14,7 @@ import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
-import { RefundItems } from '../../ui/refund-items.tsx';
+import { ItemsButton, RefundItems } from '../../ui/refund-items.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -50,26 +51,13 @@ function useTypedRefund(payment: Payment) {
   return { ...all, typed, setTyped, read: readRefund(typed, { ...all, wrote }) };
 }
 
-/** Holds the chosen items while the dialog shows the lines of the sale. */
 function useItems(payment: Payment) {
-  const { data: refunds } = useRead(
+  const { data } = useRead(
     'GET /accounts/{account}/{mode}/refunds',
     { query: { payment: payment.id, limit: 100 } },
     { enabled: payment.line_items !== null },
   );
-  const hasAll = refunds?.has_more === false;
-  const lines = hasAll ? refundableLines(payment, refunds.data) : null;
-  // Keeps what was left when the lines were opened, so that a request that is repeated is the same.
-  const [opened, setOpened] = useState<typeof lines>(null);
-  const [chosen, setChosen] = useState<readonly bigint[]>([]);
-  const isEmpty = chosen.every((quantity) => quantity === 0n);
-  const part = isEmpty ? null : (opened?.partOf(chosen) ?? null);
-  const turnTo = (next: typeof lines) => {
-    setOpened(next);
-    setChosen([]);
-  };
-  const problem = isEmpty ? t('ui.refund_items.empty') : t('ui.refund_items.worthless');
-  return { lines, opened, turnTo, chosen, setChosen, part, problem };
+  return useRefundItems(refundableLines(payment, data));
 }
 
 function sendWords(part: RefundPart | null): string {
@@ -120,7 +108,16 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
       ) : (
         <ItemsPart {...items} sending={sending} isSent={isSent} />
       )}
-      <ItemsButton {...items} sending={sending} isSent={isSent} />
+      {items.opened === null && items.lines === null ? null : (
+        <ItemsButton
+          isOpen={items.opened !== null}
+          disabled={isSent}
+          onClick={() => {
+            sending.clear();
+            items.turn();
+          }}
+        />
+      )}
       <Reason
         value={reason}
         readOnly={isSent}
@@ -176,20 +173,6 @@ function ItemsPart({ opened, chosen, setChosen, part, sending, isSent }: ItemsPr
         setChosen(next);
       }}
     />
-  );
-}
-
-/** Turns from the amount to the lines of the sale, and back. */
-function ItemsButton({ lines, opened, turnTo, sending, isSent }: ItemsProps): ReactNode {
-  if (opened === null && lines === null) return null;
-  const turn = () => {
-    sending.clear();
-    turnTo(opened === null ? lines : null);
-  };
-  return (
-    <Button data-name={opened === null ? 'Items' : 'Amount'} disabled={isSent} onClick={turn}>
-      {opened === null ? t('ui.refund_items.button') : t('ui.refund_items.amount_button')}
-    </Button>
   );
 }
 

@@ -1,8 +1,11 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
-import type { Payment, Refund } from '../../data/device-api.ts';
+import type { Answer } from '../../data/api.ts';
+import type { DeviceApi, Page, Payment, Refund } from '../../data/device-api.ts';
+import { refundableLines } from '../../data/refund-lines.ts';
 import type { RefundPart as Part } from '../../data/refund-request-fields.ts';
-import { type RefundLeft, readRefund, refundLeft } from '../../data/refund-sum.ts';
+import { type RefundLeft, type RefundSum, readRefund, refundLeft } from '../../data/refund-sum.ts';
 import { refusalText } from '../../data/refusal-text.ts';
+import { useRefundItems } from '../../data/use-refund-items.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -10,6 +13,7 @@ import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { RefundCrumb } from '../../ui/refund-crumb.tsx';
+import { ItemsButton, RefundItems } from '../../ui/refund-items.tsx';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t, textLanguage } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -139,7 +143,69 @@ function Told({ outcome }: { readonly outcome: Outcome }): ReactNode {
   );
 }
 
+/** Loads the earlier refunds of a sale with lines, to know what is left of them. */
+function useItems(api: DeviceApi, payment: Payment) {
+  const [refunds, setRefunds] = useState<Page<Refund>>();
+  const { id, line_items: lines } = payment;
+  useEffect(() => {
+    if (lines === null) return;
+    const set = (answer: Answer<Page<Refund>>) => {
+      if (answer.is === 'done') setRefunds(answer.value);
+    };
+    void api.refunds(id).then(set);
+  }, [api, id, lines]);
+  return useRefundItems(refundableLines(payment, refunds));
+}
+
+interface AmountPartProps {
+  readonly read: RefundSum;
+  readonly all: RefundLeft;
+  readonly typed: string;
+  readonly onTyped: (text: string) => void;
+}
+
+function AmountPart({ read, all, typed, onTyped }: AmountPartProps): ReactNode {
+  const { sum, problem, crumb } = read;
+  const { left, currency } = all;
+  const most = formatMoney(left, currency);
+  return (
+    <>
+      <SumField
+        data-name="Amount"
+        label={t('till.amount')}
+        value={typed}
+        sum={sum}
+        currency={currency}
+        onText={onTyped}
+        hint={t('till.refund.amount_hint', { sum: most })}
+        error={sum.is === 'empty' ? t('till.refund.problem.amount', { sum: most }) : problem}
+      />
+      {crumb === null ? null : (
+        <RefundCrumb left={left} crumb={crumb} onAll={() => onTyped(writeSum(left))} />
+      )}
+    </>
+  );
+}
+
+type ItemsPartProps = ReturnType<typeof useItems>;
+
+function ItemsPart({ opened, chosen, setChosen, part, problem }: ItemsPartProps): ReactNode {
+  if (opened === null) return null;
+  const isWorthless = part === null && chosen.some((quantity) => quantity > 0n);
+  return (
+    <RefundItems
+      {...opened}
+      chosen={chosen}
+      sum={part === null ? null : formatMoney(part.units, part.currency)}
+      error={isWorthless ? problem : null}
+      readOnly={false}
+      onChosen={setChosen}
+    />
+  );
+}
+
 interface RefundDialogProps {
+  readonly api: DeviceApi;
   readonly payment: Payment;
   readonly left: RefundLeft;
   readonly onClose: () => void;
@@ -149,14 +215,15 @@ interface RefundDialogProps {
 }
 
 function RefundDialog(props: RefundDialogProps): ReactNode {
-  const { payment, left: all, needsCode, onClose, onRefund } = props;
+  const { api, payment, left: all, needsCode, onClose, onRefund } = props;
   const { left, currency } = all;
   const [code, setCode] = useState('');
   const [wrote] = useState(left);
   const [typed, setTyped] = useState(writeSum(wrote, sumRules(currency)));
-  const { sum, part, problem, crumb } = readRefund(typed, { ...all, wrote });
+  const read = readRefund(typed, { ...all, wrote });
+  const items = useItems(api, payment);
+  const part = items.opened === null ? read.part : items.part;
   const isReady = part !== null && (!needsCode || code.trim().length >= MANAGER_CODE_LENGTH);
-  const most = formatMoney(left, currency);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (isReady) onRefund(part, needsCode ? code.trim() : null);
@@ -164,18 +231,13 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
   return (
     <Dialog title={t('till.refund.heading')} onClose={onClose}>
       <form className="stack" onSubmit={submit} noValidate>
-        <SumField
-          data-name="Amount"
-          label={t('till.amount')}
-          value={typed}
-          sum={sum}
-          currency={currency}
-          onText={setTyped}
-          hint={t('till.refund.amount_hint', { sum: most })}
-          error={sum.is === 'empty' ? t('till.refund.problem.amount', { sum: most }) : problem}
-        />
-        {crumb === null ? null : (
-          <RefundCrumb left={left} crumb={crumb} onAll={() => setTyped(writeSum(left))} />
+        {items.opened === null ? (
+          <AmountPart read={read} all={all} typed={typed} onTyped={setTyped} />
+        ) : (
+          <ItemsPart {...items} />
+        )}
+        {items.opened === null && items.lines === null ? null : (
+          <ItemsButton isOpen={items.opened !== null} disabled={false} onClick={items.turn} />
         )}
         {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
         <p>
@@ -228,6 +290,7 @@ export function RefundPart(props: RefundPartProps): ReactNode {
       ) : null}
       {open ? (
         <RefundDialog
+          api={props.api}
           payment={payment}
           left={left}
           needsCode={needsCode}
