@@ -1,5 +1,7 @@
 import { formatUsdc, type Payment, usdc } from 'tapline';
 import { AMOUNT } from './payment-tools.ts';
+import type { PreparedRefund } from './prepared-refunds.ts';
+import { estimateLines, LINES, readLines } from './returned-lines.ts';
 import {
   holds,
   inputs,
@@ -27,6 +29,30 @@ function statusOf({ answer }: Person): keyof typeof NEXT {
   return answer === 'accept' ? 'link_opened' : 'declined';
 }
 
+/** A refund to prepare, and how its result and its link name it. */
+interface Wish extends PreparedRefund {
+  readonly what: string;
+  /** The amount that the dialog opens with; `null` if the person chooses the lines there. */
+  readonly sum: string | null;
+}
+
+function wishOf(payment: Payment, given: Readonly<Record<string, string>>): Wish {
+  const { amount: wanted, line_items: named } = given;
+  const left = payment.amount - payment.amount_refunded;
+  if (named !== undefined) {
+    if (wanted !== undefined) throw new ToolRefusal('Send line_items or amount, not both.');
+    const parts = readLines(payment, named);
+    const lines = parts.map(({ line, quantity }) => `${line}:${quantity}`).join(',');
+    const amount = Math.min(estimateLines(payment, parts), left);
+    const words = parts.map(({ line, quantity }) => `${quantity} of line ${line}`).join(', ');
+    const what = `${words}, about ${formatUsdc(amount)} USDC`;
+    return { amount, lines, what, sum: null };
+  }
+  const amount = wanted === undefined ? left : usdc(wanted);
+  const sum = formatUsdc(amount);
+  return { amount, lines: null, what: `${sum} USDC`, sum };
+}
+
 /**
  * Prepares a refund. A model can only prepare one: a user with a second factor must approve it on
  * the page behind the link, and no input from the model changes that.
@@ -36,22 +62,23 @@ async function refundPayment(
   given: Readonly<Record<string, string>>,
   person: Person,
 ) {
-  const { payment: id = '', amount: wanted } = given;
+  const { payment: id = '' } = given;
   const payment = await deps.tapline.payments.retrieve(id);
   const left = payment.amount - payment.amount_refunded;
-  const amount = wanted === undefined ? left : usdc(wanted);
+  const wish = wishOf(payment, given);
+  const { amount, what, sum } = wish;
   if (amount < 1 || amount > left) {
     throw new ToolRefusal(`Only ${formatUsdc(left)} USDC of ${id} can still be refunded.`);
   }
-  await checkLimits(deps, payment, amount);
+  await checkLimits(deps, payment, wish);
   const status = statusOf(person);
-  if (status === 'declined') deps.asked.remove(payment, amount);
-  else deps.asked.add(payment, amount);
+  if (status === 'declined') deps.asked.remove(payment, wish);
+  else deps.asked.add(payment, wish);
   const link = new URL(`dashboard/payments/${id}`, deps.webUrl);
-  link.searchParams.set('refund', formatUsdc(amount));
+  if (sum !== null) link.searchParams.set('refund', sum);
   return {
     status,
-    what: `Refund ${formatUsdc(amount)} USDC of payment ${id}.`,
+    what: `Refund ${what} of payment ${id}.`,
     link: link.href,
     next: NEXT[status],
   };
@@ -64,10 +91,11 @@ function refuseAbove(limit: number, what: string, option: string): never {
   );
 }
 
-async function checkLimits(deps: ToolDeps, payment: Payment, amount: number): Promise<void> {
+async function checkLimits(deps: ToolDeps, payment: Payment, wish: PreparedRefund): Promise<void> {
+  const { amount } = wish;
   const { each, session, day } = deps.refundLimits;
   if (amount > each) refuseAbove(each, 'A refund may be', '--refund-limit');
-  if (deps.asked.totalWith(payment, amount) > session) {
+  if (deps.asked.totalWith(payment, wish) > session) {
     refuseAbove(session, 'Refunds of one session may be', '--session-limit');
   }
   const total = deps.asked.others(payment.id) + amount;
@@ -99,6 +127,7 @@ export const REFUND_TOOL: Tool = {
         ...AMOUNT,
         description: `${AMOUNT.description} Default: everything that has not been refunded.`,
       },
+      line_items: LINES,
     },
     ['payment'],
   ),

@@ -40,11 +40,21 @@ export interface Part {
   readonly additionalProperties?: boolean;
 }
 
-export interface Property {
+interface TextProperty {
   readonly type: 'string';
   readonly description: string;
   readonly pattern?: string;
 }
+
+/** A list, which a tool receives as JSON text and checks itself. */
+export interface ListProperty {
+  readonly type: 'array';
+  readonly description: string;
+  readonly minItems: number;
+  readonly items: Part;
+}
+
+type Property = TextProperty | ListProperty;
 
 /** Hints about a tool, from which clients decide whether to ask their user first. */
 export interface Annotations {
@@ -109,6 +119,11 @@ export function reads(title: string): Annotations {
   return { title, readOnlyHint: true, idempotentHint: true, ...none };
 }
 
+function fits(property: Property, value: unknown): boolean {
+  if (property.type === 'array') return Array.isArray(value) && value.length >= property.minItems;
+  return typeof value === 'string' && new RegExp(property.pattern ?? '').test(value);
+}
+
 /** Returns the arguments if they match the tool's schema. @throws ToolRefusal if not. */
 export function checkArguments(tool: Tool, given: unknown): Arguments {
   const { properties, required } = tool.inputSchema;
@@ -116,15 +131,17 @@ export function checkArguments(tool: Tool, given: unknown): Arguments {
   for (const name of required) {
     if (values[name] === undefined) throw new ToolRefusal(`${name} is missing.`);
   }
-  for (const [name, value] of Object.entries(values)) {
+  const checked = Object.entries(values).map(([name, value]) => {
     const property = properties[name];
     if (property === undefined) {
       throw new ToolRefusal(
         `Unknown argument ${name}. Allowed: ${Object.keys(properties).join(', ')}.`,
       );
     }
-    const fits = typeof value === 'string' && new RegExp(property.pattern ?? '').test(value);
-    if (!fits) throw new ToolRefusal(`${name} is invalid: ${property.description}`);
-  }
-  return values as Arguments;
+    if (!fits(property, value)) {
+      throw new ToolRefusal(`${name} is invalid: ${property.description}`);
+    }
+    return [name, typeof value === 'string' ? value : JSON.stringify(value)];
+  });
+  return Object.fromEntries(checked);
 }
