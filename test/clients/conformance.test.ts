@@ -20,6 +20,11 @@ const run = promisify(execFile);
 const DOCUMENT = path.join(import.meta.dirname, '../../docs/clients.md');
 const MARKERS = /(<!-- made by test\/clients -->\n)[\s\S]*?(<!-- end -->)/;
 
+/** The lines that every client returns in its refund. */
+const RETURNED = [
+  { line: 0, quantity: 1 },
+  { line: 1, quantity: '0.350' },
+];
 const LIVE_KEY = KEY.replace('test', 'live');
 
 interface Asked {
@@ -34,6 +39,7 @@ interface Came {
   readonly outcome: Outcome;
   readonly id?: string;
   readonly key?: string;
+  readonly line_items?: unknown;
 }
 
 /** Drives the client of one language. */
@@ -93,7 +99,8 @@ function nodeClient(): Client {
   let unknown: OutcomeUnknownError | undefined;
   const cameOf = async (act: () => Promise<unknown>): Promise<Came> => {
     try {
-      return { outcome: 'ok', id: ((await act()) as { id: string }).id };
+      const { id, line_items } = (await act()) as { id: string; line_items?: unknown };
+      return { outcome: 'ok', id, line_items };
     } catch (error) {
       unknown = error instanceof OutcomeUnknownError ? error : undefined;
       if (unknown !== undefined) return { outcome: 'unknown', key: unknown.idempotencyKey };
@@ -113,7 +120,7 @@ function nodeClient(): Client {
       const endpoint = { url: 'https://shop.example', enabled_events: ['*' as const] };
       const calls: Record<Call, () => Promise<unknown>> = {
         create: async () => tapline.paymentIntents.create(order, options),
-        refund: async () => tapline.refunds.create({ payment: 'pay_1' }),
+        refund: async () => tapline.refunds.create({ payment: 'pay_1', line_items: RETURNED }),
         retrieve: async () => tapline.payments.retrieve('pay_1'),
         register: async () => tapline.webhookEndpoints.create(endpoint),
       };
@@ -240,6 +247,18 @@ for (const one of CASES) {
     }
   });
 }
+
+test('every client refunds lines of a sale, and returns those of the response', async (t) => {
+  for (const client of clients) {
+    await t.test(client.language, async () => {
+      api.script({ status: 200, body: { ...INTENT, line_items: RETURNED } });
+      const came = await client.call({ call: 'refund', retries: 0 });
+      const body = { payment: 'pay_1', line_items: RETURNED };
+      assert.deepEqual(JSON.parse(String(api.seen[0]?.body)), body);
+      assert.deepEqual(came.line_items, RETURNED);
+    });
+  }
+});
 
 const SECRET = 'whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3';
 const BODY = JSON.stringify({ id: 'evt_1', type: 'payment.succeeded', data: { object: {} } });

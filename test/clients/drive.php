@@ -15,7 +15,9 @@ use function Tapline\verify;
 function outcome(callable $act, ?OutcomeUnknownError &$unknown): array
 {
     try {
-        return ['outcome' => 'ok', 'id' => $act()['id']];
+        $made = $act();
+        $lines = $made['line_items'] ?? null;
+        return ['outcome' => 'ok', 'id' => $made['id'], 'line_items' => $lines];
     } catch (OutcomeUnknownError $error) {
         $unknown = $error;
         return ['outcome' => 'unknown', 'key' => $error->idempotencyKey];
@@ -62,9 +64,10 @@ while (($line = fgets(STDIN)) !== false) {
     );
     $order = ['amount' => 2500000, 'terminal' => 'tml_1', 'order_id' => 'A-1'];
     $endpoint = ['url' => 'https://shop.example', 'enabled_events' => ['*']];
+    $returned = [['line' => 0, 'quantity' => 1], ['line' => 1, 'quantity' => '0.350']];
     $call = [
         'create' => fn () => $tapline->createPaymentIntent($order, $asked['key'] ?? null),
-        'refund' => fn () => $tapline->createRefund(['payment' => 'pay_1']),
+        'refund' => fn () => $tapline->createRefund(['payment' => 'pay_1', 'line_items' => $returned]),
         'retrieve' => fn () => $tapline->retrievePayment('pay_1'),
         'register' => fn () => $tapline->request('POST', '/webhook_endpoints', $endpoint),
     ][$asked['call']];

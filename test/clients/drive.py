@@ -9,6 +9,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../python"))
 from tapline import (AsyncTapline, ConnectionFailed, OutcomeUnknownError, Tapline, TaplineError,
                      verify)
 
+RETURNED = [{"line": 0, "quantity": 1}, {"line": 1, "quantity": "0.350"}]
 ORDER = dict(amount=2500000, terminal="tml_1", order_id="A-1")
 
 
@@ -17,7 +18,7 @@ def call_of(tapline, asked):
     endpoint = {"url": "https://shop.example", "enabled_events": ["*"]}
     return {
         "create": lambda: tapline.payment_intents.create(idempotency_key=key, **ORDER),
-        "refund": lambda: tapline.refunds.create(payment="pay_1"),
+        "refund": lambda: tapline.refunds.create(payment="pay_1", line_items=RETURNED),
         "retrieve": lambda: tapline.payments.retrieve("pay_1"),
         "register": lambda: tapline.request("POST", "/webhook_endpoints", endpoint),
     }[asked["call"]]
@@ -35,7 +36,8 @@ class Headers:
 
 def outcome_of(act):
     try:
-        return {"outcome": "ok", "id": act()["id"]}, None
+        made = act()
+        return {"outcome": "ok", "id": made["id"], "line_items": made.get("line_items")}, None
     except OutcomeUnknownError as error:
         return {"outcome": "unknown", "key": error.idempotency_key}, error
     except ConnectionFailed:

@@ -35,6 +35,8 @@ type came struct {
 	Outcome string `json:"outcome"`
 	ID      string `json:"id,omitempty"`
 	Key     string `json:"key,omitempty"`
+
+	LineItems []tapline.RefundLineItemsItem `json:"line_items,omitempty"`
 }
 
 func outcome(id string, err error, unknown **tapline.OutcomeUnknownError) came {
@@ -54,7 +56,7 @@ func outcome(id string, err error, unknown **tapline.OutcomeUnknownError) came {
 	panic(err)
 }
 
-func call(one asked) (string, error) {
+func newClient(one asked) *tapline.Client {
 	retries := one.Retries
 	if retries == 0 {
 		retries = tapline.NoRetries
@@ -66,6 +68,26 @@ func call(one asked) (string, error) {
 	if err != nil {
 		panic(err)
 	}
+	return client
+}
+
+func refund(one asked) (string, []tapline.RefundLineItemsItem, error) {
+	body := tapline.CreateRefundBody{
+		Payment: "pay_1",
+		LineItems: []tapline.CreateRefundBodyLineItemsItem{
+			{Line: 0, Quantity: json.RawMessage(`1`)},
+			{Line: 1, Quantity: json.RawMessage(`"0.350"`)},
+		},
+	}
+	made, err := newClient(one).Refunds.Create(context.Background(), body)
+	if err != nil {
+		return "", nil, err
+	}
+	return made.ID, made.LineItems, nil
+}
+
+func call(one asked) (string, error) {
+	client := newClient(one)
 	ctx := context.Background()
 	switch one.Call {
 	case "create":
@@ -75,12 +97,6 @@ func call(one asked) (string, error) {
 			return "", err
 		}
 		return intent.ID, nil
-	case "refund":
-		refund, err := client.Refunds.Create(ctx, tapline.CreateRefundBody{Payment: "pay_1"})
-		if err != nil {
-			return "", err
-		}
-		return refund.ID, nil
 	case "retrieve":
 		payment, err := client.Payments.Retrieve(ctx, "pay_1")
 		if err != nil {
@@ -123,6 +139,10 @@ func main() {
 		} else if one.Verify != nil {
 			id, err := verify(one.Verify)
 			said = outcome(id, err, &unknown)
+		} else if one.Call == "refund" {
+			id, lines, err := refund(one)
+			said = outcome(id, err, &unknown)
+			said.LineItems = lines
 		} else {
 			id, err := call(one)
 			said = outcome(id, err, &unknown)
