@@ -58,7 +58,7 @@ interface Taxed {
   readonly gross: number;
 }
 
-test('refunds of a sum take from each rate and the tip, and totals add up their taxes', async () => {
+test('refunds of a sum take from each rate and the tip, and totals add their taxes', async () => {
   const sale = {
     presentment: { currency: 'eur', amount: 1_976 },
     line_items: [line(1_216, 700), line(760, 1_900)],
