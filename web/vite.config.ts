@@ -122,6 +122,9 @@ const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
 const LOADED_AT_DESK =
   /\/(choice|desk|empty-state|identicon|merchant|query|quoted-price|sheet-grip|shell|table|time)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
+/** Chunks of the till's first load. */
+const LOADED_AT_TILL = /\/(till|bytes|typed-sum)-/;
+const OF_TILL = /\/(?:terminal|till)-/;
 
 /**
  * Leaves out preloads that are already loaded, because each name in the list adds bytes to the
@@ -133,8 +136,11 @@ function onlyNew(
   { hostId, hostType }: { readonly hostId: string; readonly hostType: 'html' | 'js' },
 ): string[] {
   if (hostType === 'html') return [...needed];
-  const isOfDesk = OF_DESK.test(hostId);
-  return needed.filter((one) => !LOADED.test(one) && !(isOfDesk && LOADED_AT_DESK.test(one)));
+  const isHere = (one: string) =>
+    LOADED.test(one) ||
+    (OF_DESK.test(hostId) && LOADED_AT_DESK.test(one)) ||
+    (OF_TILL.test(hostId) && LOADED_AT_TILL.test(one));
+  return needed.filter((one) => !isHere(one));
 }
 
 /** Fails the build for an invalid address, because it would stop every wallet. */
@@ -198,6 +204,7 @@ export default defineConfig({
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
             { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
+            { name: 'name-rules', test: /src\/core\/(answer|name-rules)\.ts$/ },
             {
               name: 'sale-lines',
               test: /src\/prices\/sale-lines\.ts$|web\/ui\/quantity-text\.ts$/,
