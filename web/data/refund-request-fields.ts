@@ -15,7 +15,8 @@ export interface RefundPart {
 }
 
 /**
- * Returns the refund's amount or lines in the API's format. Without an amount, the whole rest is refunded.
+ * Returns the refund's amount or lines in the API's format. Without either, the whole rest is
+ * refunded.
  */
 export function refundFields({ units, currency, isRest, lines }: RefundPart): {
   amount?: number;

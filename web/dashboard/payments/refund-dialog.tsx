@@ -103,6 +103,32 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
       data-name="Refund"
     >
       <p>{rich('dashboard.refund_dialog.text', { wallet })}</p>
+      <WhatToRefund amount={amount} items={items} sending={sending} isSent={isSent} />
+      <Reason
+        value={reason}
+        readOnly={isSent}
+        onText={setReason}
+        error={sending.problemAt('reason')}
+      />
+    </FormDialog>
+  );
+}
+
+interface SendingPart {
+  readonly sending: Sending;
+  /** True once the request may have been sent, so that only the same one may follow. */
+  readonly isSent: boolean;
+}
+
+interface WhatProps extends SendingPart {
+  readonly amount: ReturnType<typeof useTypedRefund>;
+  readonly items: ReturnType<typeof useItems>;
+}
+
+/** The amount, or the lines of the sale. */
+function WhatToRefund({ amount, items, sending, isSent }: WhatProps): ReactNode {
+  return (
+    <>
       {items.opened === null ? (
         <AmountPart {...amount} sending={sending} isSent={isSent} />
       ) : (
@@ -118,20 +144,8 @@ export function RefundDialog({ payment, onClose }: RefundDialogProps): ReactNode
           }}
         />
       )}
-      <Reason
-        value={reason}
-        readOnly={isSent}
-        onText={setReason}
-        error={sending.problemAt('reason')}
-      />
-    </FormDialog>
+    </>
   );
-}
-
-interface SendingPart {
-  readonly sending: Sending;
-  /** True once the request may have been sent, so that only the same one may follow. */
-  readonly isSent: boolean;
 }
 
 function AmountPart(props: ReturnType<typeof useTypedRefund> & SendingPart): ReactNode {
