@@ -82,7 +82,7 @@ const MERCHANT = modules({
   'web/dashboard/payments': 'decline-words object-link payment-columns sale-sum',
   'web/dashboard/webhooks': 'event-types',
   'web/dashboard/payouts': 'live-steps',
-  'web/dashboard/terminals': 'terminal-names',
+  'web/dashboard/terminals': 'pairing terminal-names',
   'web/dashboard/account': 'time-zone',
 });
 

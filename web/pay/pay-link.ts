@@ -6,7 +6,7 @@ import type {
   PayOutcome,
   TagPayment,
 } from '../data/types/pay.ts';
-import type { SaleTotal } from '../ui/sale-total.tsx';
+import type { SaleTotal } from '../ui/paid-total.ts';
 
 /**
  * The payment to make, from a pay link or from a till's tag. A tag does not reveal the settlement

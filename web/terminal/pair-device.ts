@@ -15,18 +15,7 @@ import {
 } from './till-storage.ts';
 
 /** The facts about a terminal that the service reveals before this device is paired with it. */
-export type ShownDevice = Omit<
-  Device,
-  | 'tag_url'
-  | 'brand_path'
-  | 'time_zone'
-  | 'language'
-  | 'currency'
-  | 'signs_receipts'
-  | 'shift'
-  | 'offline_terms'
-  | 'fee_rates'
->;
+export type ShownDevice = Pick<Device, 'id' | 'merchant_name' | 'label' | 'livemode'>;
 
 /** The terminal that a link, code or key would pair this device with. */
 export interface Target {

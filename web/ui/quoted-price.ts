@@ -11,6 +11,42 @@ export interface PaidQuoted extends Quoted {
   readonly tip_amount: number;
 }
 
+export interface PaidBy {
+  readonly total_charged: number;
+  readonly fees: { readonly cashback: number };
+}
+
+/** Returns the amount that the wallet paid, minus cashback. */
+export function leftWallet({ total_charged: total, fees }: PaidBy): bigint {
+  return BigInt(total) - BigInt(fees.cashback);
+}
+
+/** A sum in atoms, and in the shop's currency; `price` is `null` for a sale in USDC. */
+export interface SaleSum {
+  readonly atoms: bigint;
+  readonly price: Price | null;
+}
+
+export interface PaidSale extends PaidBy {
+  /** In atoms, including the tip. */
+  readonly amount: number;
+  readonly presentment:
+    | (PaidQuoted & { readonly total: number | null; readonly fees: number | null })
+    | null;
+}
+
+/**
+ * Returns what the customer of a payment paid, as the service computes it (behavior.md 23.2). A
+ * process of the release before returns no total.
+ */
+export function paidSum(payment: PaidSale): SaleSum {
+  const [owed, paid] = [BigInt(payment.amount), leftWallet(payment)];
+  const quoted = payment.presentment;
+  if (quoted === null) return { atoms: paid < owed ? owed : paid, price: null };
+  const { currency, rate, amount, tip_amount: tip, total } = quoted;
+  return { atoms: paid, price: { currency, rate, units: BigInt(total ?? amount + tip) } };
+}
+
 function price(quoted: Quoted | null, units: number): Price | null {
   return quoted === null ? null : { currency: quoted.currency, units: BigInt(units) };
 }

@@ -1,6 +1,6 @@
 import type { OfflineRequest } from '../data/offline-request.ts';
 import type { PayerPayment } from '../data/payer-api.ts';
-import { leftWallet } from '../ui/wallet-paid.ts';
+import { leftWallet } from '../ui/quoted-price.ts';
 import { keep, kept, type SignedPrice } from './wallet-storage.ts';
 
 /** More than a wallet signs within the days until all tills have forwarded their sales. */

@@ -2,8 +2,7 @@ import type { ReactNode } from 'react';
 import type { Payment } from '../../data/types/dashboard.ts';
 import { shortAddress } from '../../ui/address.ts';
 import { Identicon } from '../../ui/identicon.tsx';
-import { paidTip } from '../../ui/quoted-price.ts';
-import { paidTotal } from '../../ui/sale-total.tsx';
+import { paidSum, paidTip } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -28,7 +27,7 @@ export const paymentColumns = (): readonly Column<Payment>[] => [
       <SaleSum
         id={payment.id}
         tip={payment.tip}
-        {...paidTotal(payment).total}
+        {...paidSum(payment)}
         tipPrice={paidTip(payment.presentment)}
       />
     ),

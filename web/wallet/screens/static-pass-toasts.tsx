@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 import type { Pass, PayerPayment } from '../../data/payer-api.ts';
-import { paidTotal, sumWords } from '../../ui/sale-total.tsx';
+import { paidTotal, sumWords } from '../../ui/paid-total.ts';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { notifyOfPass } from '../ring-by-push.ts';
