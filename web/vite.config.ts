@@ -88,8 +88,11 @@ const MERCHANT = modules({
 
 /** First screen of the wallet, used by no other app. */
 const WALLET = modules({
+  'web/wallet':
+    'known-balance passkey-per-payment ring-by-push wallet-context wallet-reads wallet-status',
   'web/wallet/screens':
-    'contracts-notice frame loading network-switch problem-notice use-change use-unlocking',
+    'contracts-notice countdown-ring frame loading network-switch problem-notice use-change ' +
+    'use-unlocking',
 });
 
 const STYLESHEETS = / *<link rel="stylesheet"[^>]*>\n?/g;
@@ -203,7 +206,7 @@ export default defineConfig({
             // Separate, because they would otherwise land in the till's chunk, which apps without a
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
-            { name: 'typed-sum', test: /web\/ui\/typed-sum\.ts$/ },
+            { name: 'typed-sum', test: /web\/ui\/(typed-sum|sum-field)\.tsx?$/ },
             { name: 'name-rules', test: /src\/core\/(answer|name-rules)\.ts$/ },
             {
               name: 'sale-lines',

@@ -18,7 +18,7 @@ import {
 /**
  * The limit is 130 kB in each language. English must leave room for languages with longer texts.
  */
-const BUDGETS = { en: 128_600, qps: 130_000 } as const;
+const BUDGETS = { en: 128_950, qps: 130_000 } as const;
 
 const stage = sharedStage();
 

@@ -2,8 +2,8 @@ import type { Wallet } from '../data/payer-api.ts';
 import { formatUsdc } from '../ui/format-usdc.ts';
 import { t } from '../ui/text/t.ts';
 import { readSum, sumIn, writeSum } from '../ui/typed-sum.ts';
-import { sumProblem } from './problem-words.ts';
 import type { Terms } from './sign-permit-and-transfer.ts';
+import { sumProblem } from './sum-problems.ts';
 
 export interface TypedTerms {
   readonly perPayment: string;

@@ -11,7 +11,7 @@ import { type TextKey, t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { readSum, sumIn } from '../../ui/typed-sum.ts';
-import { sumProblem } from '../problem-words.ts';
+import { sumProblem } from '../sum-problems.ts';
 import { useHere } from '../wallet-context.tsx';
 import { useAgentTokens } from '../wallet-reads.ts';
 import { PagedList } from './paged-list.tsx';

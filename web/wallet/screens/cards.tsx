@@ -12,7 +12,7 @@ import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich, unseen } from '../../ui/text/tagged-text.ts';
 import { readSum, sumIn, writeSum } from '../../ui/typed-sum.ts';
-import { sumProblem } from '../problem-words.ts';
+import { sumProblem } from '../sum-problems.ts';
 import { useHere } from '../wallet-context.tsx';
 import { rowsOf, useCards } from '../wallet-reads.ts';
 import { ChipsPart } from './chips.tsx';

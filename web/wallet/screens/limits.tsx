@@ -10,7 +10,7 @@ import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
 import { readSum, writeSum } from '../../ui/typed-sum.ts';
-import { limitIn, limitProblem } from '../problem-words.ts';
+import { limitIn, limitProblem } from '../sum-problems.ts';
 import { useApproval } from '../use-approval.ts';
 import { useHere } from '../wallet-context.tsx';
 import { useMe, useWallet } from '../wallet-reads.ts';
