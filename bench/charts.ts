@@ -154,9 +154,9 @@ try {
   const { accountId } = await addTestMerchant(db, { now: new Date() });
   const ground = { db, charts: openCharts(db), accountId };
   await seed(ground);
-  const found: BenchLine[] = [];
-  for (const moment of MOMENTS) found.push(...(await lines(ground, moment)));
-  await report('charts', found);
+  const results: BenchLine[] = [];
+  for (const moment of MOMENTS) results.push(...(await lines(ground, moment)));
+  await report('charts', results);
 } finally {
   await close();
 }

@@ -52,8 +52,8 @@ interface Seen {
 /** Polls the page through the debugger, because the page's CSP blocks every other way. */
 async function seen(page: Page, name: 'charge' | 'waits'): Promise<Seen> {
   for (;;) {
-    const found = (await page.evaluate(`window.__seen.${name} ?? null`)) as Seen | null;
-    if (found !== null) return found;
+    const current = (await page.evaluate(`window.__seen.${name} ?? null`)) as Seen | null;
+    if (current !== null) return current;
     await page.waitForTimeout(5);
   }
 }

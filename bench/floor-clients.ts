@@ -50,15 +50,15 @@ function readScript({ script, variables = {} }: FloorOf): Statement {
   return { text, values: () => read.map((source) => source()) };
 }
 
-async function measure(wanted: FloorOf): Promise<Floor> {
-  const { text, values } = readScript(wanted);
+async function measure(expected: FloorOf): Promise<Floor> {
+  const { text, values } = readScript(expected);
   const clients = Array.from(
-    { length: wanted.clients },
-    () => new pg.Client({ connectionString: wanted.databaseUrl }),
+    { length: expected.clients },
+    () => new pg.Client({ connectionString: expected.databaseUrl }),
   );
   await Promise.all(clients.map((client) => client.connect()));
   const start = performance.now() + WARM_UP_MS;
-  const end = start + wanted.seconds * 1_000;
+  const end = start + expected.seconds * 1_000;
   let executed = 0;
   const run = async (client: pg.Client) => {
     for (;;) {
@@ -70,10 +70,10 @@ async function measure(wanted: FloorOf): Promise<Floor> {
   };
   await Promise.all(clients.map(run));
   await Promise.all(clients.map((client) => client.end()));
-  const perSecond = executed / wanted.seconds;
-  return { perSecond, latencyMs: (wanted.clients * 1_000) / perSecond };
+  const perSecond = executed / expected.seconds;
+  return { perSecond, latencyMs: (expected.clients * 1_000) / perSecond };
 }
 
-process.on('message', async (wanted) => {
-  process.send?.(await measure(wanted as FloorOf));
+process.on('message', async (expected) => {
+  process.send?.(await measure(expected as FloorOf));
 });

@@ -153,9 +153,9 @@ async function main(): Promise<void> {
   const isOne = BLOCKS_MS.length === 1 && NODES_MS.length === 1;
   for (const blockMs of BLOCKS_MS) {
     for (const nodeMs of NODES_MS) {
-      const found = await runOn(blockMs, nodeMs);
+      const result = await runOn(blockMs, nodeMs);
       const where = isOne ? '' : `, blocks of ${blockMs} ms, node at ${nodeMs} ms`;
-      lines.push(...found.map((line) => ({ ...line, work: `${line.work}${where}` })));
+      lines.push(...result.map((line) => ({ ...line, work: `${line.work}${where}` })));
     }
   }
   if (!process.argv.includes('--serve')) await report('journey', lines);

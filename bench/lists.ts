@@ -67,11 +67,11 @@ async function lines(bench: Bench): Promise<BenchLine[]> {
   ];
   const queries = await Promise.all(places.map(({ share }) => cursorAt(bench, share)));
   await measure(bench, queries[1] ?? '', WARM_UP_PAGES);
-  const found: BenchLine[] = [];
+  const results: BenchLine[] = [];
   for (const [index, { name }] of places.entries()) {
     const began = performance.now();
     const took = await measure(bench, queries[index] ?? '', PAGES);
-    found.push({
+    results.push({
       work: `${name} of ${INTENTS} intents`,
       perSecond: PAGES / ((performance.now() - began) / 1000),
       p50Ms: percentile(took, 0.5),
@@ -79,7 +79,7 @@ async function lines(bench: Bench): Promise<BenchLine[]> {
       ...(index === 0 ? {} : { target: 'p99 <= 2 x the first page' }),
     });
   }
-  return found;
+  return results;
 }
 
 async function main(): Promise<void> {

@@ -67,15 +67,15 @@ function sender(job: NodesJob, pools: readonly Pool[]): Send {
   };
   return (turn) => {
     // Intents are in the order of their sellers, so the position identifies the seller.
-    const place = job.kind === 'create' ? turn : turn % job.intents.length;
-    const seller = job.sellers[place % job.sellers.length];
+    const position = job.kind === 'create' ? turn : turn % job.intents.length;
+    const seller = job.sellers[position % job.sellers.length];
     if (seller === undefined) throw new Error('no seller');
     const { key, terminal, deviceKey } = seller;
     if (job.kind === 'create') {
       const order = { amount: 2_000_000, terminal, expires_in: 600 };
       return post(turn, '/api/v1/payment_intents', key, order);
     }
-    const intent = job.intents[place];
+    const intent = job.intents[position];
     if (job.kind === 'get') {
       const headers = { authorization: `Bearer ${key}` };
       return ask(turn, { method: 'GET', path: `/api/v1/payment_intents/${intent}`, headers });

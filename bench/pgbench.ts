@@ -33,8 +33,8 @@ export function findPgbench(): string | null {
     'pgbench',
     ...versions.map((version) => join(DEBIAN, version, 'bin/pgbench')),
   ];
-  const works = (place: string) =>
-    place !== '' && spawnSync(place, ['--version'], { stdio: 'ignore' }).status === 0;
+  const works = (path: string) =>
+    path !== '' && spawnSync(path, ['--version'], { stdio: 'ignore' }).status === 0;
   return places.find(works) ?? null;
 }
 
@@ -42,21 +42,21 @@ export function findPgbench(): string | null {
  * Measures the floor by running the script with pgbench. Without pgbench, uses the slower clients
  * in bench/floor-clients.ts.
  */
-export function runFloor(pgbench: string | null, wanted: FloorOf): Promise<Floor> {
-  return pgbench === null ? runLoad('floor-clients.ts', wanted) : runPgbench(pgbench, wanted);
+export function runFloor(pgbench: string | null, expected: FloorOf): Promise<Floor> {
+  return pgbench === null ? runLoad('floor-clients.ts', expected) : runPgbench(pgbench, expected);
 }
 
 /** Runs the script in pgbench with prepared statements over TCP. */
-export async function runPgbench(pgbench: string, wanted: FloorOf): Promise<Floor> {
+export async function runPgbench(pgbench: string, expected: FloorOf): Promise<Floor> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-pgbench-'));
   const file = join(folder, 'script.sql');
-  writeFileSync(file, wanted.script);
-  const url = new URL(wanted.databaseUrl);
+  writeFileSync(file, expected.script);
+  const url = new URL(expected.databaseUrl);
   const args = [
     ...['-n', '-M', 'prepared', '-j', '1', '-f', file],
-    ...['-c', String(wanted.clients), '-T', String(wanted.seconds)],
+    ...['-c', String(expected.clients), '-T', String(expected.seconds)],
     ...['-h', url.hostname, '-p', url.port, '-U', url.username],
-    ...Object.entries(wanted.variables ?? {}).flatMap(([name, value]) => [
+    ...Object.entries(expected.variables ?? {}).flatMap(([name, value]) => [
       '-D',
       `${name}=${value}`,
     ]),

@@ -50,11 +50,11 @@ async function run(name: string): Promise<readonly BenchLine[]> {
   }
 }
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !PROGRAMS.some((known) => known === name));
+const request = process.argv.slice(2);
+const unknown = request.filter((name) => !PROGRAMS.some((known) => known === name));
 if (unknown.length > 0) throw new Error(`unknown benchmark ${unknown}: ${PROGRAMS.join(', ')}`);
 const all: BenchLine[] = [];
-for (const name of asked.length > 0 ? asked : PROGRAMS) all.push(...(await run(name)));
+for (const name of request.length > 0 ? request : PROGRAMS) all.push(...(await run(name)));
 console.log('\nall');
-if (asked.length > 0) printTable(all);
+if (request.length > 0) printTable(all);
 else await report('all', all);

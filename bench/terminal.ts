@@ -100,7 +100,7 @@ interface Shown {
 
 async function measureIntent(till: TillWindow, terminal: TestTerminal): Promise<Shown> {
   await till.page.waitForTimeout(PAUSE_MS);
-  const asked = Date.now();
+  const sentAt = Date.now();
   const sale = { amount: 2_500_000, terminal: terminal.id };
   const { id } = await postAsMerchant(sandbox, '/payment_intents', sale);
   await till.testPass.waitFor();
@@ -109,7 +109,7 @@ async function measureIntent(till: TillWindow, terminal: TestTerminal): Promise<
   await postAsMerchant(sandbox, `/payment_intents/${id}/cancel`);
   await till.newPayment.click();
   await till.amount.waitFor();
-  return { all: at - asked, drawn };
+  return { all: at - sentAt, drawn };
 }
 
 async function measureIntents(till: TillWindow, terminal: TestTerminal): Promise<Shown[]> {

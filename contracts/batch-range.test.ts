@@ -96,12 +96,12 @@ test('a path needs only the batches that batchesOnPath names', () => {
   for (let batch = 1n; batch <= 300n; batch += 13n) {
     for (const top of nodesAbove(batch, BigInt(COUNT))) {
       const told = new Set(batchesOnPath(batch, top));
-      const asked = new Set<bigint>();
+      const requests = new Set<bigint>();
       rangePath({ batch, top }, (one) => {
-        asked.add(one);
+        requests.add(one);
         return at(one);
       });
-      assert.deepEqual(asked, told);
+      assert.deepEqual(requests, told);
     }
   }
 });

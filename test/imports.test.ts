@@ -72,7 +72,7 @@ const targetsOf = graphOf(importsOf);
 
 /** Returns import cycles, each with its files in order (Tarjan's algorithm). */
 function knotsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
-  const found: string[][] = [];
+  const results: string[][] = [];
   const order = new Map<string, number>();
   const visiting: string[] = [];
   const visit = (name: string): number => {
@@ -87,12 +87,12 @@ function knotsIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
     }
     if (lowest === index) {
       const knot = visiting.splice(visiting.indexOf(name));
-      if (knot.length > 1) found.push(knot.toSorted());
+      if (knot.length > 1) results.push(knot.toSorted());
     }
     return lowest;
   };
   for (const name of graph.keys()) if (!order.has(name)) visit(name);
-  return found;
+  return results;
 }
 
 test('no files import each other in a cycle, not even through types or lazy parts', () => {
@@ -130,11 +130,11 @@ test('a web app imports what the apps share, and no other app', () => {
 });
 
 test('nothing in src names a path in web, except in comments', () => {
-  const found = product.flatMap(({ name, text }) => {
+  const results = product.flatMap(({ name, text }) => {
     const paths = [...text.matchAll(/['`](?:\.\.\/)*(web\/[\w./-]+)['`]/g)];
     return paths.map(([, one]) => `${name}: ${one}`);
   });
-  assert.deepEqual(found, []);
+  assert.deepEqual(results, []);
 });
 
 test('a change to any source of the web apps rebuilds them', () => {

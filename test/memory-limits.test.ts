@@ -263,9 +263,9 @@ const REQUESTS: readonly Omit<Row, 'limit'>[] = [
     fill: async () => {
       const run = createKeysInProgress();
       const { tenant } = store.merchant;
-      const asked = { tenant, caller: '', method: 'POST', path: '/', docsUrl: '' };
+      const request = { tenant, caller: '', method: 'POST', path: '/', docsUrl: '' };
       await inTurns(times(USES), (n) => {
-        return run({ ...asked, key: `${n}`, fingerprint: Buffer.of() }, async () => n);
+        return run({ ...request, key: `${n}`, fingerprint: Buffer.of() }, async () => n);
       });
       return run;
     },

@@ -58,12 +58,12 @@ function targetOf(root: string, file: string, named: string): string | null {
   const candidates = named.startsWith('#')
     ? [named.startsWith('#testkit/') ? named.slice(1) : path.join('src', named.slice(1))]
     : [path.join(path.dirname(file), source), source];
-  const found = candidates.find(
+  const result = candidates.find(
     (one) => !one.startsWith('..') && one !== '.' && existsSync(path.join(root, one)),
   );
   // A list of tests does not depend on what they test.
-  if (found === undefined || isTest(found)) return null;
-  const target = path.normalize(found).replace(/\/$/, '');
+  if (result === undefined || isTest(result)) return null;
+  const target = path.normalize(result).replace(/\/$/, '');
   // A string with all sources is the start of a path; READ_SOURCES has the tests that read them.
   const isData = target === 'src' || (target.startsWith('src/') && LISTS.test(file));
   return isData ? null : target;
@@ -85,9 +85,9 @@ function startsService(root: string, file: string): boolean {
   const known = starts.get(full);
   if (known !== undefined) return known;
   const isSource = SOURCE.test(file) && existsSync(full) && statSync(full).isFile();
-  const found = isSource && STARTS.test(readFileSync(full, 'utf8').replaceAll(COMMENTS, ''));
-  starts.set(full, found);
-  return found;
+  const result = isSource && STARTS.test(readFileSync(full, 'utf8').replaceAll(COMMENTS, ''));
+  starts.set(full, result);
+  return result;
 }
 
 /** Returns a file and its parent folders, because a test may read one of them. */
@@ -148,13 +148,13 @@ export function selectTests(
   root: string,
   reach = createReach(root),
 ): Selection {
-  const wanted = new Set(changed.flatMap(withFolders));
+  const expected = new Set(changed.flatMap(withFolders));
   const isScreen = changed.some((file) => file.startsWith('web/') && !isTest(file));
   const browses = changed.some((file) => isForScreens(root, file));
   /** Returns the number of steps from the test to a changed file; Infinity if there is no path. */
   const distanceOf = (test: string): number => {
     const steps = reach(test);
-    const distances = [...wanted].map((file) => steps.get(file) ?? Number.POSITIVE_INFINITY);
+    const distances = [...expected].map((file) => steps.get(file) ?? Number.POSITIVE_INFINITY);
     // Browsers load the screens, so no import connects a browser test to them.
     const screen = isScreen && isBrowserTest(test) ? START_STEPS - 1 : Number.POSITIVE_INFINITY;
     return Math.min(...distances, screen);

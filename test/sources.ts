@@ -15,15 +15,15 @@ interface Folder {
 }
 
 function foldersOf(markdown: string): Folder[] {
-  const found: Folder[] = [];
+  const results: Folder[] = [];
   for (const [, path = '', allowed = ''] of markdown.matchAll(
     /^\| `(?:src\/?)?([^`]*)` \|[^\n]*\| ([^|\n]+) \|$/gm,
   )) {
-    const above = found.map(({ name }) => name);
+    const above = results.map(({ name }) => name);
     const listed = allowed === 'nothing of ours' ? [] : allowed.split(', ');
-    found.push({ name: path, mayImport: allowed === 'anything above' ? above : listed });
+    results.push({ name: path, mayImport: allowed === 'anything above' ? above : listed });
   }
-  return found;
+  return results;
 }
 
 export const FOLDERS = foldersOf(readFileSync(path.join(ROOT, 'docs/folders.md'), 'utf8'));

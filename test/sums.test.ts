@@ -34,6 +34,6 @@ test('no other module formats sums of money', () => {
     ({ name }) => /^(src|web)\//.test(name) && !/\.test\.tsx?$|^web\/testing\//.test(name),
   );
   assert.ok(shown.length >= FEWEST_FILES, `only ${shown.length} files were seen`);
-  const found = shown.filter(({ text }) => FORMATS.test(text)).map(({ name }) => name);
-  assert.deepEqual(found.sort(), Object.keys(OTHERS).sort());
+  const results = shown.filter(({ text }) => FORMATS.test(text)).map(({ name }) => name);
+  assert.deepEqual(results.sort(), Object.keys(OTHERS).sort());
 });

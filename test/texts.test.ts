@@ -52,12 +52,12 @@ interface Source {
 }
 
 async function sources(...patterns: readonly string[]): Promise<Source[]> {
-  const found = new Map<string, Source>();
+  const results = new Map<string, Source>();
   for await (const name of glob([...patterns], { cwd: ROOT })) {
     if (LEFT_OUT.test(name)) continue;
-    found.set(name, { name, text: readFileSync(path.join(ROOT, name), 'utf8') });
+    results.set(name, { name, text: readFileSync(path.join(ROOT, name), 'utf8') });
   }
-  return [...found.values()];
+  return [...results.values()];
 }
 
 type Texts = Readonly<Record<string, string>>;
@@ -195,7 +195,7 @@ function elementOf(attribute: JSXAttribute, parents: ReadonlyMap<unknown, string
 
 /** Returns the visible texts in a source that do not come from the catalog. */
 function textsIn({ name, text }: Source): string[] {
-  const found: string[] = [];
+  const results: string[] = [];
   const thrown = new Set<unknown>();
   const parents = new Map<unknown, string>();
   const forPrograms: [start: number, end: number][] = [];
@@ -217,12 +217,12 @@ function textsIn({ name, text }: Source): string[] {
       const isInput = attributeName === 'name' && INPUTS.has(elementOf(attribute, parents));
       if (!TEXT_ATTRIBUTES.has(attributeName) || isInput) thrown.add(value);
       else if (WORDS.test(value.value) && !SAME_EVERYWHERE.has(value.value)) {
-        found.push(`${attributeName}="${value.value}"`);
+        results.push(`${attributeName}="${value.value}"`);
       }
     },
     JSXText({ value }) {
       const shown = value.replaceAll(/\s+/g, ' ').trim();
-      if (WORDS.test(shown) && !SAME_EVERYWHERE.has(shown)) found.push(shown);
+      if (WORDS.test(shown) && !SAME_EVERYWHERE.has(shown)) results.push(shown);
     },
     // Thrown messages are for developers, unless a screen shows them.
     ThrowStatement({ argument }) {
@@ -246,15 +246,15 @@ function textsIn({ name, text }: Source): string[] {
     Literal(literal) {
       if (thrown.has(literal) || typeof literal.value !== 'string' || isForPrograms(literal))
         return;
-      if (isSentence(literal.value)) found.push(literal.value);
+      if (isSentence(literal.value)) results.push(literal.value);
     },
     TemplateLiteral(template) {
       if (thrown.has(template) || isForPrograms(template)) return;
       const shown = template.quasis.map(({ value }) => value.cooked ?? '').join('…');
-      if (isSentence(shown)) found.push(shown);
+      if (isSentence(shown)) results.push(shown);
     },
   }).visit(program);
-  return found.map((one) => `${name}: ${one}`);
+  return results.map((one) => `${name}: ${one}`);
 }
 
 /** Errors whose messages are shown to the user (`web/wallet/problem-words.ts`). */
@@ -282,7 +282,7 @@ test('no component contains a hard-coded visible text', () => {
 });
 
 test('a text in a component is found wherever it is', () => {
-  const found = textsIn({
+  const result = textsIn({
     name: 'shown.tsx',
     text: `const WORDS = { a: 'Nothing was charged.' };
       const name = \`Order \${id}\`;
@@ -295,7 +295,7 @@ test('a text in a component is found wherever it is', () => {
       );`,
   });
   assert.deepEqual(
-    found.map((one) => one.slice('shown.tsx: '.length)),
+    result.map((one) => one.slice('shown.tsx: '.length)),
     ['Nothing was charged.', 'Order …', 'The reader sees this', 'title="exactly"', 'left'],
   );
 });
@@ -307,9 +307,9 @@ test('every text of the catalog is used', () => {
   const whole = new Set<string>();
   const families = new Set<string>();
   for (const { text } of users) {
-    for (const [, key, family, place] of text.matchAll(NAMED)) {
+    for (const [, key, family, position] of text.matchAll(NAMED)) {
       if (family !== undefined) families.add(family);
-      else whole.add(key ?? place ?? '');
+      else whole.add(key ?? position ?? '');
     }
   }
   const unused = keys.filter(
@@ -404,12 +404,12 @@ test('each text gets the values that it names, and no others', () => {
         const [key, ...rest] = given as Expression[];
         if (key?.type !== 'Literal' || typeof key.value !== 'string') return;
         seen++;
-        const wanted = namesOf(english[key.value] ?? '');
+        const expected = namesOf(english[key.value] ?? '');
         const handed = rest.map(propertiesOf);
         if (handed.includes(null)) return;
         const got = handed.flatMap((one) => one ?? []).sort();
-        if (wanted.join() !== got.join()) {
-          problems.push(`${name}: ${key.value} names ${wanted.join()} and gets ${got.join()}`);
+        if (expected.join() !== got.join()) {
+          problems.push(`${name}: ${key.value} names ${expected.join()} and gets ${got.join()}`);
         }
       },
     }).visit(program);

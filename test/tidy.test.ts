@@ -53,10 +53,10 @@ test('no parameter is named "of"', () => {
  * error: Node exits, and a deadlock is not retried.
  */
 function unawaited({ name, text }: Source): string[] {
-  const found: string[] = [];
+  const results: string[] = [];
   const note = (node: { readonly start: number; readonly end: number }) => {
     const call = text.slice(node.start, node.end);
-    if (/\btx\b/.test(call)) found.push(`${name}: ${call.split('\n')[0]}`);
+    if (/\btx\b/.test(call)) results.push(`${name}: ${call.split('\n')[0]}`);
   };
   const visitor = new Visitor({
     UnaryExpression: (node) => {
@@ -70,7 +70,7 @@ function unawaited({ name, text }: Source): string[] {
     },
   });
   visitor.visit(parseSync(name, text).program);
-  return found;
+  return results;
 }
 
 test('calls with a transaction are awaited', () => {
@@ -117,8 +117,8 @@ function fieldsOf(name: string): string[] {
     `^export interface ${name}(?: extends (\\w+))? \\{\\n([^]*?)^\\}`,
     'm',
   );
-  const found = product.flatMap(({ text }) => declared.exec(text) ?? []);
-  const [, parent, body = ''] = found;
+  const results = product.flatMap(({ text }) => declared.exec(text) ?? []);
+  const [, parent, body = ''] = results;
   const own = [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, field]) => String(field));
   return [...(parent === undefined ? [] : fieldsOf(parent)), ...own];
 }
@@ -202,11 +202,11 @@ test('files, lines and functions stay short', () => {
 });
 
 function functionLengths(name: string, text: string): { line: number; length: number }[] {
-  const found: { line: number; length: number }[] = [];
+  const results: { line: number; length: number }[] = [];
   const lineOf = (offset: number) => text.slice(0, offset).split('\n').length;
   const note = (node: { start: number; end: number }) => {
     const line = lineOf(node.start);
-    found.push({ line, length: lineOf(node.end) - line + 1 });
+    results.push({ line, length: lineOf(node.end) - line + 1 });
   };
   const visitor = new Visitor({
     FunctionDeclaration: note,
@@ -214,7 +214,7 @@ function functionLengths(name: string, text: string): { line: number; length: nu
     ArrowFunctionExpression: note,
   });
   visitor.visit(parseSync(name, text).program);
-  return found;
+  return results;
 }
 
 /** Durations are declared only in src/core/durations.ts. */
@@ -312,7 +312,7 @@ function isDrawn(value: Expression | null): boolean {
  */
 function bareTexts({ name, text }: Source): string[] {
   const inside: (string | null)[] = [];
-  const found: string[] = [];
+  const results: string[] = [];
   const enter = (node: { readonly id?: { readonly name: string } | null }) => {
     inside.push(node.id?.name ?? null);
   };
@@ -326,10 +326,10 @@ function bareTexts({ name, text }: Source): string[] {
     'ArrowFunctionExpression:exit': leave,
     ReturnStatement({ argument }) {
       const component = inside.at(-1) ?? '';
-      if (/^[A-Z]/.test(component) && !isDrawn(argument)) found.push(`${name}: ${component}`);
+      if (/^[A-Z]/.test(component) && !isDrawn(argument)) results.push(`${name}: ${component}`);
     },
   }).visit(parseSync(name, text).program);
-  return found;
+  return results;
 }
 
 /**
@@ -337,17 +337,17 @@ function bareTexts({ name, text }: Source): string[] {
  * which our JSX runtime does not replace.
  */
 function keysBehindSpreads({ name, text }: Source): string[] {
-  const found: string[] = [];
+  const results: string[] = [];
   new Visitor({
     JSXOpeningElement({ attributes, start }) {
       const spread = attributes.findIndex(({ type }) => type === 'JSXSpreadAttribute');
       const key = attributes.findLastIndex(
         (one) => one.type === 'JSXAttribute' && one.name.name === 'key',
       );
-      if (spread !== -1 && key > spread) found.push(`${name}: ${text.slice(start, start + 40)}`);
+      if (spread !== -1 && key > spread) results.push(`${name}: ${text.slice(start, start + 40)}`);
     },
   }).visit(parseSync(name, text).program);
-  return found;
+  return results;
 }
 
 test('a key precedes spread props, or the web apps do not build', () => {
@@ -412,9 +412,9 @@ const LOCK_NUMBER = /\bconst (\w+_LOCK) = ([\d_]+);/g;
 test('no two advisory locks share a number', () => {
   const locking = [...product, ...testkit].filter(({ text }) => NUMBERED_LOCK.test(text));
   const numbers = locking.flatMap(({ name, text }) => {
-    const found = [...text.matchAll(LOCK_NUMBER)];
-    assert.ok(found.length > 0, `${name}: the number of its lock is no constant of its own`);
-    return found.map(([, lock, number = '']) => ({ lock, number: number.replaceAll('_', '') }));
+    const results = [...text.matchAll(LOCK_NUMBER)];
+    assert.ok(results.length > 0, `${name}: the number of its lock is no constant of its own`);
+    return results.map(([, lock, number = '']) => ({ lock, number: number.replaceAll('_', '') }));
   });
   assert.ok(numbers.length >= 4, `only ${numbers.length} numbers were seen`);
   const byNumber = Map.groupBy(numbers, ({ number }) => number);

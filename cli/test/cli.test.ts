@@ -51,12 +51,12 @@ interface Shop {
 async function startShop(secret: string): Promise<Shop> {
   const received: Received[] = [];
   const { url, answer, close } = await startReceiver();
-  answer(async ({ path: asked, headers, body }, response) => {
+  answer(async ({ path: request, headers, body }, response) => {
     try {
       const { type, id } = await verify(body, headers, secret);
       // The Standard Webhooks headers are valid, too.
       new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
-      received.push({ url: asked, type, id, tunnel: headers['x-tunnel'] });
+      received.push({ url: request, type, id, tunnel: headers['x-tunnel'] });
       response.writeHead(200).end();
     } catch {
       response.writeHead(400).end();
@@ -145,8 +145,8 @@ describe('listen and trigger', () => {
     assert.ok(other.received.every(({ tunnel }) => tunnel === 'shop'));
     const { objects } = await cli('list', 'payment_intents', 'order_id=T-1');
     const [{ amount, description, metadata } = {}] = objects;
-    const wanted = { amount: 3_750_000, description: 'Two teas', metadata: { table: '7' } };
-    assert.deepEqual({ amount, description, metadata }, wanted);
+    const expected = { amount: 3_750_000, description: 'Two teas', metadata: { table: '7' } };
+    assert.deepEqual({ amount, description, metadata }, expected);
   });
 
   test('--events chooses what is shown and forwarded', async () => {
@@ -282,9 +282,9 @@ describe('acting as the customer', () => {
     const rejected = await done('confirm', String(doubted.id), '--reject');
     assert.equal((rejected.last_payment_error as JsonObject).decline_code, 'payer_rejected');
     await done('expire', String(doubted.id));
-    const asked = await done('tap', '--pass', 'confirm', '--amount', '2.50');
-    assert.equal(asked.status, 'requires_action');
-    const confirmed = await done('confirm', String(asked.id));
+    const request = await done('tap', '--pass', 'confirm', '--amount', '2.50');
+    assert.equal(request.status, 'requires_action');
+    const confirmed = await done('confirm', String(request.id));
     assert.ok(['processing', 'succeeded'].includes(String(confirmed.status)));
     const poor = await done('tap', '--pass', 'insufficient_funds', '--amount', '2.50');
     assert.equal((poor.last_payment_error as JsonObject).decline_code, 'insufficient_funds');
@@ -362,7 +362,7 @@ describe('acting as the customer', () => {
   test('logs tail continues with new requests', async () => {
     const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
     const id = 'pi_111111111111111111111111';
-    const lost = ({ path: asked }: JsonObject) => String(asked).includes(id);
+    const lost = ({ path: request }: JsonObject) => String(request).includes(id);
     // Sends requests until the log shows one, because the log's first read may come before or after
     // any of them.
     const asking = setInterval(() => void cli('get', id), 500);
@@ -376,11 +376,11 @@ describe('acting as the customer', () => {
     const missing = await cli('get', 'pi_000000000000000000000000');
     assert.equal(missing.code, 1);
     const deadline = Date.now() + 10_000;
-    let found: Ran;
-    do found = await cli('logs', '--status', '4xx');
-    while (found.objects.length === 0 && Date.now() < deadline);
-    assert.ok(found.objects.some(({ status }) => status === 404));
-    assert.ok(found.objects.every(({ status }) => String(status).startsWith('4')));
+    let result: Ran;
+    do result = await cli('logs', '--status', '4xx');
+    while (result.objects.length === 0 && Date.now() < deadline);
+    assert.ok(result.objects.some(({ status }) => status === 404));
+    assert.ok(result.objects.every(({ status }) => String(status).startsWith('4')));
   });
 
   test('login stores a checked key for a network, readable by this user alone', async () => {

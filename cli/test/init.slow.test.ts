@@ -54,7 +54,7 @@ const read = (name: string) => readFile(path.join(folder, 'made', name), 'utf8')
 
 /** Checks these settings. @returns the names of the findings. */
 async function wrongIn(changes: Readonly<Record<string, string>>, trust = env()) {
-  const place = await mkdtemp(path.join(folder, 'settings-'));
+  const target = await mkdtemp(path.join(folder, 'settings-'));
   const all = Object.entries({ ...settings, ...changes });
   const ofWorker = all.filter(([name]) => /(RELAYER_KEYS|SPONSOR_KEY)$/.test(name));
   const ofRegistrar = all.filter(([name]) => name.endsWith('REGISTRAR_KEY'));
@@ -62,9 +62,9 @@ async function wrongIn(changes: Readonly<Record<string, string>>, trust = env())
   const files = { tapline: common, worker: ofWorker, registrar: ofRegistrar };
   for (const [name, entries] of Object.entries(files)) {
     const text = entries.map(([key, value]) => `${key}=${value}\n`).join('');
-    await writeFile(path.join(place, `${name}.env`), text);
+    await writeFile(path.join(target, `${name}.env`), text);
   }
-  const ran = await runCli(['doctor', '--settings', place, '--json'], trust, clone);
+  const ran = await runCli(['doctor', '--settings', target, '--json'], trust, clone);
   assert(ran.objects.length > 0, ran.stderr);
   const bad = ran.objects.filter(({ ok }) => ok !== true);
   assert.equal(ran.code, bad.length === 0 ? 0 : 1);

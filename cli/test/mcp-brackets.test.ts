@@ -32,32 +32,33 @@ function isFreeText({ type, pattern, format, ...rest }: Schema): boolean {
 }
 
 /** Collects the names of the fields below a schema that hold free text. */
-function collect(schema: Schema, name: string, found: Set<string>, seen: Set<Schema>): void {
+function collect(schema: Schema, name: string, results: Set<string>, seen: Set<Schema>): void {
   if (typeof schema !== 'object' || schema === null || seen.has(schema)) return;
   seen.add(schema);
-  if (name !== '' && isFreeText(schema)) found.add(name);
+  if (name !== '' && isFreeText(schema)) results.add(name);
   if (typeof schema.$ref === 'string') {
     const steps = schema.$ref.split('/').slice(1);
     const target = steps.reduce((at, step) => at[step] as Schema, document);
-    collect(target, name, found, seen);
+    collect(target, name, results, seen);
   }
   const { anyOf = [], oneOf = [], allOf = [], items, additionalProperties } = schema;
   const inner = [anyOf, oneOf, allOf, items ?? [], additionalProperties ?? []].flat() as Schema[];
-  for (const one of inner) collect(one, name, found, seen);
-  for (const [key, one] of Object.entries(schema.properties ?? {})) collect(one, key, found, seen);
+  for (const one of inner) collect(one, name, results, seen);
+  for (const [key, one] of Object.entries(schema.properties ?? {}))
+    collect(one, key, results, seen);
 }
 
 test('every field of the API that can hold a stranger’s text is bracketed for a model', () => {
-  const found = new Set<string>();
+  const results = new Set<string>();
   const paths = Object.values(document.paths as object).flatMap((item) => Object.values(item));
   for (const { responses } of paths as { responses: Record<string, { content?: object }> }[]) {
     for (const [status, { content = {} }] of Object.entries(responses)) {
       if (!status.startsWith('2')) continue;
-      for (const { schema } of Object.values(content)) collect(schema, '', found, new Set());
+      for (const { schema } of Object.values(content)) collect(schema, '', results, new Set());
     }
   }
-  assert.ok(found.size > 30, `only ${found.size} fields were seen`);
-  const unknown = [...found].filter((name) => !TEXT_OF_OTHERS.has(name) && !OWN_TEXT.has(name));
+  assert.ok(results.size > 30, `only ${results.size} fields were seen`);
+  const unknown = [...results].filter((name) => !TEXT_OF_OTHERS.has(name) && !OWN_TEXT.has(name));
   assert.deepEqual(unknown, []);
 });
 

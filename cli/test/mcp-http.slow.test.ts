@@ -55,15 +55,15 @@ function post(
     ...headers,
   };
   return new Promise((resolve, reject) => {
-    const asked = request(url, { method: 'POST', headers: sent, agent: false }, (response) => {
+    const reply = request(url, { method: 'POST', headers: sent, agent: false }, (response) => {
       let got = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {
         got += chunk;
       });
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text: got }));
     });
-    asked.on('error', reject);
-    asked.end(text);
+    reply.on('error', reject);
+    reply.end(text);
   });
 }
 

@@ -106,8 +106,9 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   // After the payment, the order still has the same intent.
   const again = (await repeated('create_payment', order)).structuredContent;
   assert.deepEqual([again?.payment_intent, again?.status], [id, 'succeeded']);
-  const found = (await repeated('find_payment_by_order', { order_id: 'mcp-1' })).structuredContent;
-  assert.deepEqual([found?.found, found?.payment], [true, payment]);
+  const current = (await repeated('find_payment_by_order', { order_id: 'mcp-1' }))
+    .structuredContent;
+  assert.deepEqual([current?.found, current?.payment], [true, payment]);
   await repeated('get_payment', { id });
   await repeated('get_payment', { id: payment });
   await repeated('explain_decline', { payment_intent: id });
@@ -117,10 +118,10 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   const guide = await repeated('search_docs', { query: 'paywall facilitator bridge' });
   assert.match(guide.content[0]?.text ?? '', /\/docs\/agents\.md: x402/);
 
-  const asked = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
-  assert.equal(asked?.status, 'needs_a_person');
+  const request = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
+  assert.equal(request?.status, 'needs_a_person');
   const { web_url: web } = network.sandbox;
-  assert.equal(asked?.link, `${web}/dashboard/payments/${payment}?refund=1.50`);
+  assert.equal(request?.link, `${web}/dashboard/payments/${payment}?refund=1.50`);
   const refunds = await tapline.refunds.list({ payment: String(payment) }).page;
   assert.equal(refunds.data.length, 0, 'no call of a model gives money back');
 });
@@ -264,9 +265,9 @@ test('a client that can open links is asked to, and no response refunds money', 
   await client.greet({ elicitation: { form: {}, url: {} } });
   const opened = (await client.call('refund_payment', { payment })).structuredContent;
   assert.equal(opened?.status, 'link_opened');
-  const [asked, ...others] = client.asked;
-  assert.deepEqual([asked?.method, others.length], ['elicitation/create', 0]);
-  assert.deepEqual([asked?.params.mode, asked?.params.url], ['url', opened?.link]);
+  const [request, ...others] = client.asked;
+  assert.deepEqual([request?.method, others.length], ['elicitation/create', 0]);
+  assert.deepEqual([request?.params.mode, request?.params.url], ['url', opened?.link]);
   action = 'decline';
   const declined = (await client.call('refund_payment', { payment })).structuredContent;
   assert.equal(declined?.status, 'declined');
@@ -330,8 +331,8 @@ async function deliveryOf(endpoint: string, fits: (one: Delivery) => boolean): P
   for (let look = 0; look < 100; look++) {
     const { structuredContent } = await mcp.call('list_deliveries', { endpoint });
     const { deliveries } = structuredContent as { deliveries: Delivery[] };
-    const found = deliveries.find(fits);
-    if (found !== undefined) return found;
+    const current = deliveries.find(fits);
+    if (current !== undefined) return current;
     await sleep(100);
   }
   throw new Error(`no delivery to ${endpoint} came to it`);
@@ -382,9 +383,9 @@ test('annotations are true: a tool marked as read-only only reads', async () => 
 
 test('real money requires --live, and a key with few scopes', async () => {
   const { base_url, live } = network.sandbox;
-  const place = ['--base-url', base_url, '--api-key', live.secret_key];
-  const unasked = await runCli(['mcp', ...place], {});
+  const options = ['--base-url', base_url, '--api-key', live.secret_key];
+  const unasked = await runCli(['mcp', ...options], {});
   assert.deepEqual([unasked.code, /--live/.test(unasked.stderr)], [2, true]);
-  const allowedAll = await runCli(['mcp', '--live', ...place], {});
+  const allowedAll = await runCli(['mcp', '--live', ...options], {});
   assert.deepEqual([allowedAll.code, /has every permission/.test(allowedAll.stderr)], [2, true]);
 });

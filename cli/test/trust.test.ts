@@ -38,10 +38,10 @@ async function run(args: readonly string[], { cwd, env = {} }: { cwd: string; en
  * @returns a subfolder
  */
 async function folderWith(baseUrl: string, mode = 0o600): Promise<string> {
-  const place = await mkdtemp(path.join(folder, 'clone-'));
-  await mkdir(path.join(place, '.tapline'));
-  await mkdir(path.join(place, 'packages/shop'), { recursive: true });
-  const file = path.join(place, '.tapline/sandbox.json');
+  const target = await mkdtemp(path.join(folder, 'clone-'));
+  await mkdir(path.join(target, '.tapline'));
+  await mkdir(path.join(target, 'packages/shop'), { recursive: true });
+  const file = path.join(target, '.tapline/sandbox.json');
   const data = {
     base_url: baseUrl,
     account: 'acct_1',
@@ -51,7 +51,7 @@ async function folderWith(baseUrl: string, mode = 0o600): Promise<string> {
   };
   await writeFile(file, JSON.stringify(data));
   await chmod(file, mode);
-  return path.join(place, 'packages/shop');
+  return path.join(target, 'packages/shop');
 }
 
 test('a key from the environment or an option never goes to a folder’s URL', async () => {

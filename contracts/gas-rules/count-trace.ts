@@ -120,7 +120,7 @@ function createState(client: TestClient, before: bigint) {
   const codes = new Map<string, Promise<Hex>>();
   const code = (address: Hex) => {
     const known =
-      codes.get(address) ?? client.getCode({ address }).then((found) => found ?? ('0x' as const));
+      codes.get(address) ?? client.getCode({ address }).then((match) => match ?? ('0x' as const));
     codes.set(address, known);
     return known;
   };
@@ -133,8 +133,8 @@ function createState(client: TestClient, before: bigint) {
     codeBytes: async (address: Hex) => ((await code(address)).length - 2) / 2,
     /** Returns the account to which this one has delegated, or null. */
     delegate: async (address: Hex): Promise<Hex | null> => {
-      const found = await code(address);
-      return found.startsWith(DELEGATED) ? `0x${found.slice(DELEGATED.length)}` : null;
+      const match = await code(address);
+      return match.startsWith(DELEGATED) ? `0x${match.slice(DELEGATED.length)}` : null;
     },
   };
 }

@@ -67,9 +67,9 @@ export const SPLIT = 'batch of 100, numbers far apart';
 /** Returns the limit of a path; `null` if the code sends no such transaction. */
 export function limitOf(path: string, need: number): bigint | null {
   if (path === SPLIT) return null;
-  const found = LIMITS.find(([pattern]) => pattern.test(path));
-  if (found === undefined) throw new Error(`${path} has no limit in the table`);
-  return found[1](BigInt(need));
+  const result = LIMITS.find(([pattern]) => pattern.test(path));
+  if (result === undefined) throw new Error(`${path} has no limit in the table`);
+  return result[1](BigInt(need));
 }
 
 /** What the contract requires to be left before a call that it gives exactly this much gas. */

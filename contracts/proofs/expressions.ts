@@ -70,9 +70,9 @@ export class Terms {
   }
 
   private once(key: string, make: () => Term): Term {
-    const found = this.known.get(key) ?? make();
-    this.known.set(key, found);
-    return found;
+    const result = this.known.get(key) ?? make();
+    this.known.set(key, result);
+    return result;
   }
 
   /** Returns a word that is 1 if the boolean is true and otherwise 0. */

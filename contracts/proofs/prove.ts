@@ -32,8 +32,8 @@ const MS = 1_000;
 /** Finds an installed solver. @returns null if there is none (Debian: `apt install z3`). */
 export async function findSolver(): Promise<Solver | null> {
   for (const solver of Object.keys(SOLVERS) as Solver[]) {
-    const found = await run(solver, ['--version']).catch(() => null);
-    if (found !== null) return solver;
+    const result = await run(solver, ['--version']).catch(() => null);
+    if (result !== null) return solver;
   }
   return null;
 }
@@ -72,7 +72,7 @@ function widthOf(type: string): number {
   return Number(bits);
 }
 
-async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promise<Verdict> {
+async function judge(request: Asked, code: Uint8Array, claim: AbiFunction): Promise<Verdict> {
   const started = performance.now();
   const selector = BigInt(toFunctionSelector(claim));
   const widths = claim.inputs.map(({ type }) => widthOf(type));
@@ -82,8 +82,8 @@ async function judge(asked: Asked, code: Uint8Array, claim: AbiFunction): Promis
     all([...named(conditions), `(= ${returned.name} (_ bv0 256))`]),
   );
   const reached = paths.map(({ conditions }) => all(named(conditions)));
-  const isBroken = await isSatisfiable(asked, lines, any(broken));
-  const isReached = await isSatisfiable(asked, lines, any(reached));
+  const isBroken = await isSatisfiable(request, lines, any(broken));
+  const isReached = await isSatisfiable(request, lines, any(reached));
   const holds = isReached === false ? 'empty' : isBroken === null ? 'unknown' : 'holds';
   return {
     claim: claim.name,

@@ -85,9 +85,9 @@ function concrete({ value }: Term): bigint {
   return value;
 }
 
-function read({ memory }: Machine, place: bigint): Term {
-  const word = memory.get(place);
-  if (word === undefined) throw new Error(`nothing was written to memory at ${place}`);
+function read({ memory }: Machine, offset: bigint): Term {
+  const word = memory.get(offset);
+  if (word === undefined) throw new Error(`nothing was written to memory at ${offset}`);
   return word;
 }
 
@@ -192,15 +192,15 @@ const OPERATIONS: Readonly<Record<number, Operation>> = {
   80: (machine) => void pop(machine),
   81: (machine) => machine.stack.push(read(machine, concrete(pop(machine)))),
   82: (machine) => {
-    const place = concrete(pop(machine));
-    machine.memory.set(place, pop(machine));
+    const offset = concrete(pop(machine));
+    machine.memory.set(offset, pop(machine));
   },
   91: () => {},
 };
 
 function loadArgument(machine: Machine, { terms, selector }: Call): void {
-  const place = Number(concrete(pop(machine)));
-  const index = (place - SELECTOR_BYTES) / WORD_BYTES;
-  if (place !== 0 && !Number.isInteger(index)) throw new Error('between two arguments');
-  machine.stack.push(place === 0 ? terms.beginning(selector) : terms.argument(index));
+  const offset = Number(concrete(pop(machine)));
+  const index = (offset - SELECTOR_BYTES) / WORD_BYTES;
+  if (offset !== 0 && !Number.isInteger(index)) throw new Error('between two arguments');
+  machine.stack.push(offset === 0 ? terms.beginning(selector) : terms.argument(index));
 }

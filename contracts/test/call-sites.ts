@@ -99,11 +99,11 @@ const COPIES: Readonly<Record<number, readonly [number, number, number]>> = {
 
 /** Returns the positions of all call instructions in the code, reachable or not. */
 export function callPlaces(code: Uint8Array): number[] {
-  const found: number[] = [];
+  const results: number[] = [];
   for (let pc = 0; pc < code.length; pc += widthOf(code[pc] ?? 0)) {
-    if (CALLS[code[pc] ?? 0] !== undefined) found.push(pc);
+    if (CALLS[code[pc] ?? 0] !== undefined) results.push(pc);
   }
-  return found;
+  return results;
 }
 
 /** Returns every call that a transaction with this selector can reach. */
@@ -355,11 +355,11 @@ class Memory {
     const end = typeof length === 'bigint' && !isBehind(at) ? start + length : null;
     for (const key of this.known.keys()) {
       const [otherBase = '', offset = '0'] = key.split('@');
-      const place = BigInt(offset);
-      const isOwn = otherBase === base && place >= start && (end === null || place < end);
+      const position = BigInt(offset);
+      const isOwn = otherBase === base && position >= start && (end === null || position < end);
       // Two pointers may be equal, but no pointer leads to the memory that Solidity reserves.
       const mayBe =
-        otherBase !== base && !isOwnMemory(otherBase, place) && !isOwnMemory(base, start);
+        otherBase !== base && !isOwnMemory(otherBase, position) && !isOwnMemory(base, start);
       if (isOwn || mayBe) this.known.delete(key);
     }
   }
@@ -394,6 +394,6 @@ function keyOf(at: Place, index: bigint): string {
   return `${base}@${start + index}`;
 }
 
-function isOwnMemory(base: string, place: bigint): boolean {
-  return base === '' && place < FIRST_FREE;
+function isOwnMemory(base: string, position: bigint): boolean {
+  return base === '' && position < FIRST_FREE;
 }

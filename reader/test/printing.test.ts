@@ -73,11 +73,11 @@ test('no typed text reaches the printer as a command', () => {
 
 for (const width of [32, 48] as const) {
   test(`a printer that starts in Kanji mode prints ${width} columns as they are`, async () => {
-    const { place, received, close } = await networkPrinter();
+    const { place: position, received, close } = await networkPrinter();
     const names = ['Crème brûlée 5 €', 'Ñandú, ø, ß', 'Tea – hot'];
     const text = names.map((name) => `${name.padEnd(width - 4)}2,50`).join('\n');
     const receipts = await listen(createServer((_, response) => response.end(`${text}\n`)));
-    const printing = { printer: printerAt(place), width, drawer: true };
+    const printing = { printer: printerAt(position), width, drawer: true };
     await printReceipt(printing, `${receipts.url}/receipts/x`);
     const paper = new KanjiPrinter().print(Buffer.concat(received));
     const read = text.replace('–', '-').split('\n');
@@ -107,15 +107,15 @@ async function networkPrinter() {
 }
 
 test('the drawer opens first, then the receipt is printed at the width of the paper', async () => {
-  const { place, received, close } = await networkPrinter();
+  const { place: position, received, close } = await networkPrinter();
   const receipts = await listen(
     createServer((request, response) => response.end(`at ${request.url}\n`)),
   );
   const url = `${receipts.url}/receipts/x`;
-  await printReceipt({ printer: printerAt(place), width: 32, drawer: true }, url);
+  await printReceipt({ printer: printerAt(position), width: 32, drawer: true }, url);
   const ticket = ticketBytes({ text: 'at /receipts/x.txt?width=32\n', address: url });
   assert.equal(hex(Buffer.concat(received)), `${hex(drawerBytes())}${hex(ticket)}`);
-  await printReceipt({ printer: printerAt(place), width: 48, drawer: false }, null);
+  await printReceipt({ printer: printerAt(position), width: 48, drawer: false }, null);
   assert.equal(Buffer.concat(received).length, drawerBytes().length + ticket.length);
   await close();
   await receipts.close();
@@ -143,10 +143,10 @@ const NAMES = ['日替わり定食', 'قهوة عربية', 'Ελληνικός 
 
 for (const width of [32, 48] as const) {
   test(`the reader draws the letters that a printer of ${width} columns lacks`, async (t) => {
-    const { place, received, close } = await networkPrinter();
+    const { place: position, received, close } = await networkPrinter();
     const receipts = await receiptServer(NAMES);
     t.after(() => Promise.all([close(), receipts.close()]));
-    const printing = { printer: printerAt(place), width, drawer: false };
+    const printing = { printer: printerAt(position), width, drawer: false };
     await printReceipt(printing, `${receipts.url}/receipts/x`);
     const job = Buffer.concat(received);
     const { lines, images } = new KanjiPrinter().print(job);
@@ -167,10 +167,10 @@ for (const width of [32, 48] as const) {
 }
 
 test('without drawings the receipt is in English, with the same amounts', async (t) => {
-  const { place, received, close } = await networkPrinter();
+  const { place: position, received, close } = await networkPrinter();
   const receipts = await receiptServer(['Žluťou kůň'], true);
   t.after(() => Promise.all([close(), receipts.close()]));
-  const printing = { printer: printerAt(place), width: 48, drawer: false } as const;
+  const printing = { printer: printerAt(position), width: 48, drawer: false } as const;
   await printReceipt(printing, `${receipts.url}/receipts/x`);
   const { lines } = new KanjiPrinter().print(Buffer.concat(received));
   const paper = lines.join('\n');
@@ -187,8 +187,8 @@ test('a register with one code page gets text that fits it, no wider than before
     ['utf8', 'ja'],
   ] as const) {
     const fits = (text: string) => fitsCharset(text, charset);
-    const asked = { width: 48, ms: 5_000, fits } as const;
-    const text = await receiptThatFits(`${receipts.url}/receipts/x`, asked);
+    const answer = { width: 48, ms: 5_000, fits } as const;
+    const text = await receiptThatFits(`${receipts.url}/receipts/x`, answer);
     assert.equal(text, receipts.textIn(language, 48));
   }
   const line = `Pão À Ł ø${' '.repeat(15)}−2,50 €`;
@@ -220,8 +220,8 @@ test('a device file gets the bytes unchanged; other targets are refused', async 
   await writeFile(device, '');
   await printerAt(device)(drawerBytes());
   assert.equal(hex(await readFile(device)), hex(drawerBytes()));
-  for (const place of ['lp0', 'http://printer', 'tcp://']) {
-    assert.throws(() => printerAt(place), SettingError);
+  for (const position of ['lp0', 'http://printer', 'tcp://']) {
+    assert.throws(() => printerAt(position), SettingError);
   }
 });
 

@@ -125,13 +125,13 @@ describe('computations that chips leave to the reader', () => {
       const account = privateKeyToAccount(generatePrivateKey());
       const key = Buffer.from(account.publicKey.slice(2), 'hex');
       const digest = randomBytes(32);
-      const wanted = await account.sign({ hash: toHex(digest) });
-      const r = BigInt(wanted.slice(0, 66));
-      const s = BigInt(`0x${wanted.slice(66, 130)}`);
-      assert.equal(ethereumSignature(digest, { r, s }, key), wanted);
-      assert.equal(ethereumSignature(digest, { r, s: ORDER - s }, key), wanted);
+      const expected = await account.sign({ hash: toHex(digest) });
+      const r = BigInt(expected.slice(0, 66));
+      const s = BigInt(`0x${expected.slice(66, 130)}`);
+      assert.equal(ethereumSignature(digest, { r, s }, key), expected);
+      assert.equal(ethereumSignature(digest, { r, s: ORDER - s }, key), expected);
       assert.equal(ethereumSignature(randomBytes(32), { r, s }, key), null);
-      const isOdd = wanted.endsWith('1c');
+      const isOdd = expected.endsWith('1c');
       assert.deepEqual(recoverKey(digest, { r, s }, isOdd), key);
       assert.notDeepEqual(recoverKey(digest, { r, s }, !isOdd), key);
     }

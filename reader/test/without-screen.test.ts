@@ -74,9 +74,9 @@ test('a sale that was paid with a phone is paid at the reader, too', async () =>
 test('a sale that was paid while the reader was offline is paid when it is back', async () => {
   let isCut = false;
   class Cut extends DeviceApi {
-    override async changed(...asked: Parameters<DeviceApi['changed']>) {
+    override async changed(...request: Parameters<DeviceApi['changed']>) {
       if (isCut) throw new TypeError('fetch failed');
-      const intent = await super.changed(...asked);
+      const intent = await super.changed(...request);
       if (isCut) throw new TypeError('fetch failed');
       return intent;
     }
@@ -93,11 +93,11 @@ test('a sale that was paid while the reader was offline is paid when it is back'
 });
 
 test('a reader reports its platform once, as soon as it reaches the network', async () => {
-  let asked = 0;
+  let requests = 0;
   class FirstOffline extends DeviceApi {
     override async report(signal: AbortSignal) {
-      asked += 1;
-      if (asked === 1) throw new TypeError('fetch failed');
+      requests += 1;
+      if (requests === 1) throw new TypeError('fetch failed');
       return super.report(signal);
     }
   }
@@ -111,7 +111,7 @@ test('a reader reports its platform once, as soon as it reaches the network', as
   await till.tap(pass('ok'));
   await till.until('paid');
   await till.until('idle');
-  assert.equal(asked, 2);
+  assert.equal(requests, 2);
   await till.end();
 });
 
@@ -149,13 +149,13 @@ test('a chip signs the requested sale, and nothing without a sale', async () => 
   const { body: paid } = await merchant.get(`/payments?terminal=${till.terminal.id}`);
   const methods = (paid.data as Record<string, unknown>[]).map((each) => each.payment_method);
   assert.deepEqual(methods, Array(2).fill({ type: 'wallet', credential: 'chip' }));
-  let asked = 0;
+  let requests = 0;
   const counted = haloChip(account);
   await till.tap(async (bytes) => {
-    if (bytes[5] === 0x01) asked++;
+    if (bytes[5] === 0x01) requests++;
     return counted(bytes);
   });
-  assert.equal(asked, 0, 'without a payment, the chip is not asked to sign');
+  assert.equal(requests, 0, 'without a payment, the chip is not asked to sign');
   await till.end();
 });
 

@@ -35,8 +35,8 @@ function newSettings(page = HOME): CardSettings {
 function scripted(...steps: readonly (readonly [command: string, answer: string])[]): Transceive {
   const left = [...steps];
   return async (command) => {
-    const [wanted, answer] = left.shift() ?? ['', ''];
-    assert.equal(Buffer.from(command).toString('hex').toUpperCase(), wanted);
+    const [expected, answer] = left.shift() ?? ['', ''];
+    assert.equal(Buffer.from(command).toString('hex').toUpperCase(), expected);
     return hex(answer);
   };
 }

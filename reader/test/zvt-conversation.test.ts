@@ -71,8 +71,8 @@ test('the receipt is printed at the register, line by line, before the completio
   const talk = selling(ASK.register);
   talk.news(PAID);
   assert.deepEqual(talk.acknowledges(), []);
-  const asked = talk.last.find(({ type }) => type === 'receipt');
-  assert.ok(asked?.type === 'receipt' && asked.width === 32);
+  const request = talk.last.find(({ type }) => type === 'receipt');
+  assert.ok(request?.type === 'receipt' && request.width === 32);
   talk.observe({ type: 'receipt', lines: ['Café', 'Total'] });
   assert.deepEqual(talk.sent(), ['06d10500436166' + '82']);
   assert.deepEqual(talk.acknowledges(), ['06d10681546f74616c']);

@@ -107,8 +107,8 @@ async function sellUntilCut(port: number, cents: number, fuse: Fuse): Promise<bo
       throw new Cut();
     }
   };
-  const until = async (wanted: RegExp) => {
-    const frame = await register.until(wanted);
+  const until = async (expected: RegExp) => {
+    const frame = await register.until(expected);
     if (fuse.take(frame.length / 2) * 2 < frame.length || fuse.left === 0) throw new Cut();
     return frame;
   };
@@ -184,14 +184,14 @@ function isPayment(hex: string): boolean {
 test('100,000 mutated frames over TCP are no more sales than they ask for', async () => {
   const served = await serveTestRegister(shared.sandbox);
   const leave = customer(served);
-  let asked = 0;
+  let requests = 0;
   const random = createRandom(80, 'frames');
   let register = await served.connect();
   register.acknowledges = () => false;
   let slowest = 0;
   for (let sent = 0; sent < MUTATED; sent += BURST) {
     const frames = Array.from({ length: BURST }, () => mutated(random));
-    asked += frames.filter(isPayment).length;
+    requests += frames.filter(isPayment).length;
     const begun = performance.now();
     // Each frame gets an immediate answer, except for acknowledgments.
     const commands = frames.filter((frame) => !/^8000|^84/.test(frame)).length;
@@ -211,9 +211,9 @@ test('100,000 mutated frames over TCP are no more sales than they ask for', asyn
   // Most sales before are aborted by a frame of the same burst. This one is not.
   back.send(authorization(4321));
   await back.until(PAID);
-  asked += 1;
+  requests += 1;
   await leave();
   const charges = [...(await paidBy(served)).values()].reduce((sum, count) => sum + count, 0);
-  assert.ok(charges > 0 && charges <= asked, `${charges} charges of ${asked} payments`);
+  assert.ok(charges > 0 && charges <= requests, `${charges} charges of ${requests} payments`);
   await served.end();
 });

@@ -56,14 +56,14 @@ function connectionLost(): TypeError {
 class CutOff extends DeviceApi {
   isCut = false;
 
-  override async changed(...asked: Parameters<DeviceApi['changed']>) {
+  override async changed(...input: Parameters<DeviceApi['changed']>) {
     if (this.isCut) throw connectionLost();
-    return super.changed(...asked);
+    return super.changed(...input);
   }
 
-  override async intent(...asked: Parameters<DeviceApi['intent']>) {
+  override async intent(...input: Parameters<DeviceApi['intent']>) {
     if (this.isCut) throw connectionLost();
-    return super.intent(...asked);
+    return super.intent(...input);
   }
 }
 
@@ -195,8 +195,8 @@ test('a reversal returns the whole sale, and a refund names its receipt', async 
 test('an end of day with more sales than can be read reports no sum', async () => {
   let isEndless = false;
   class Endless extends DeviceApi {
-    override async payments(...asked: Parameters<DeviceApi['payments']>) {
-      const [query, signal] = asked;
+    override async payments(...input: Parameters<DeviceApi['payments']>) {
+      const [query, signal] = input;
       const page = await super.payments(query.replace(/&cursor=.*/, ''), signal);
       return isEndless ? { ...page, next_cursor: 'more' } : page;
     }
@@ -348,9 +348,9 @@ test('a refund whose response was lost, and which is then pending, is made once'
   let isLost = true;
   const keys: string[] = [];
   class Slow extends DeviceApi {
-    override async refund(...asked: Parameters<DeviceApi['refund']>) {
-      keys.push(asked[1]);
-      const made = await super.refund(...asked);
+    override async refund(...input: Parameters<DeviceApi['refund']>) {
+      keys.push(input[1]);
+      const made = await super.refund(...input);
       if (isLost) throw connectionLost();
       // Simulates the network's answer to a refund that is not confirmed within 60 s.
       return { ...made, status: 'pending' as const };
@@ -416,9 +416,9 @@ test('a proxy’s response refuses nothing, and a bug is not retried', async () 
 test('a refund is never requested after 47 hours, when the network forgets its key', async () => {
   class Counting extends DeviceApi {
     requests = 0;
-    override refund(...asked: Parameters<DeviceApi['refund']>) {
+    override refund(...input: Parameters<DeviceApi['refund']>) {
       this.requests += 1;
-      return super.refund(...asked);
+      return super.refund(...input);
     }
   }
   const api = new Counting('http://127.0.0.1:9', 'key');
@@ -431,8 +431,8 @@ test('a refund is never requested after 47 hours, when the network forgets its k
     };
     assert.ok(REQUESTED.status === 'requested');
     const request = { ...REQUESTED.request, at: Date.now() - hours * 3_600_000 };
-    const asked = { of: { receipt: 17, price: null }, money: null, original_trace: null };
-    const { refund } = withRefund(NOTHING_STORED(UNREGISTERED), asked, 'id');
+    const reply = { of: { receipt: 17, price: null }, money: null, original_trace: null };
+    const { refund } = withRefund(NOTHING_STORED(UNREGISTERED), reply, 'id');
     const stored = { ...refund, status: 'requested', request } as const;
     await new Sales({ api, signal: end.signal, report }).refund(stored);
     const expected = hours > 47 ? { status: 'refused', code: 0xff } : { status: 'unreachable' };

@@ -121,8 +121,8 @@ test('an account without events streams at once, from its beginning', async () =
     assert.equal(one.id, 'evt_1');
     break;
   }
-  const [asked, opened, ...others] = api.seen.map(({ url }) => url.replace('/api/v1', ''));
-  assert.deepEqual([asked, opened], ['/events?limit=1', '/events/stream?after=start']);
+  const [request, opened, ...others] = api.seen.map(({ url }) => url.replace('/api/v1', ''));
+  assert.deepEqual([request, opened], ['/events?limit=1', '/events/stream?after=start']);
   assert.deepEqual(others, []);
   // The client polls the list of a service that has no stream route.
   const refused = refusal(400, 'invalid_request_error', 'cursor_invalid');

@@ -130,9 +130,9 @@ test('waitFor notices an end during its wait, and its own time limit', async () 
 });
 
 test('all waits share one stream, and no wait polls by itself', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const watched = (input: string | URL | Request, init: RequestInit = {}) => {
-    asked.push(new URL(String(input)).pathname.replace(/pi_.*/, 'pi'));
+    requests.push(new URL(String(input)).pathname.replace(/pi_.*/, 'pi'));
     return fetch(input, init);
   };
   const client = new Tapline(at.apiKey, { baseUrl: at.baseUrl, fetch: watched });
@@ -140,7 +140,7 @@ test('all waits share one stream, and no wait polls by itself', async () => {
   const many = Array.from({ length: 100 }, () => tapline.paymentIntents.create(order));
   const ids = (await Promise.all(many)).map(({ id }) => id);
   const waits = ids.map((id) => client.paymentIntents.waitFor(id));
-  const count = (path: string) => asked.filter((one) => one.endsWith(path)).length;
+  const count = (path: string) => requests.filter((one) => one.endsWith(path)).length;
   while (count('/pi') < ids.length || count('/stream') === 0) await sleep(20);
   await Promise.all(ids.map((id) => tapline.paymentIntents.cancel(id)));
   const ended = await Promise.all(waits);
@@ -169,10 +169,10 @@ test('events come one by one, without a gap after the last one seen', async () =
 });
 
 test('a stream resumes after its last event, and never polls the list', async () => {
-  const asked: string[] = [];
+  const requests: string[] = [];
   let cut = new AbortController();
   const watched = (input: string | URL | Request, init: RequestInit = {}) => {
-    asked.push(new URL(String(input)).pathname);
+    requests.push(new URL(String(input)).pathname);
     const end = new AbortController();
     for (const signal of [init.signal, cut.signal]) {
       signal?.addEventListener('abort', () => end.abort(signal.reason));
@@ -195,8 +195,8 @@ test('a stream resumes after its last event, and never polls the list', async ()
     made.push((await create()).id);
   }
   assert.deepEqual(seen, made);
-  assert.deepEqual([...new Set(asked)], ['/api/v1/events/stream']);
-  assert.ok(asked.length >= 4, 'it came back after each cut');
+  assert.deepEqual([...new Set(requests)], ['/api/v1/events/stream']);
+  assert.ok(requests.length >= 4, 'it came back after each cut');
 });
 
 test('cancelCurrent cancels the terminal’s current request, or nothing', async () => {

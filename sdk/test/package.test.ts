@@ -22,8 +22,8 @@ function gzipped(files: readonly string[]): number {
 function withImports(file: string, seen = new Set<string>()): Set<string> {
   seen.add(file);
   const text = readFileSync(path.join(DIST, file), 'utf8');
-  for (const [, found = ''] of text.matchAll(/from ?['"]\.\/([\w-]+\.js)['"]/g)) {
-    if (!seen.has(found)) withImports(found, seen);
+  for (const [, current = ''] of text.matchAll(/from ?['"]\.\/([\w-]+\.js)['"]/g)) {
+    if (!seen.has(current)) withImports(current, seen);
   }
   return seen;
 }

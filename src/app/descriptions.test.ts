@@ -26,16 +26,16 @@ const documents = Object.entries(surfaceDocuments(declaredRoutes()));
 /**
  * Returns the fields below `value` that have no description and do not refer to a described schema.
  */
-function undescribed(value: unknown, place: string): string[] {
+function undescribed(value: unknown, path: string): string[] {
   if (value === null || typeof value !== 'object') return [];
   const { properties } = value as Schema;
   const isSchema = 'type' in value && typeof properties === 'object';
   const own = Object.entries(isSchema ? properties : {})
     .filter(([, { $ref, description }]) => $ref === undefined && !description)
-    .map(([name]) => `${place}: ${name}`);
+    .map(([name]) => `${path}: ${name}`);
   const deeper = Object.entries(value)
     .filter(([name]) => name !== 'example' && name !== 'examples')
-    .flatMap(([name, one]) => undescribed(one, Array.isArray(value) ? place : `${place}/${name}`));
+    .flatMap(([name, one]) => undescribed(one, Array.isArray(value) ? path : `${path}/${name}`));
   return [...own, ...deeper];
 }
 

@@ -25,10 +25,10 @@ const askFrom = (path: string, address: string) =>
  */
 async function statusesOf(path: string): Promise<Record<number, number>> {
   const counts: Record<number, number> = {};
-  let asked = 0;
+  let requestCount = 0;
   const ask = async () => {
     while ((counts[429] ?? 0) < 5) {
-      const response = await askFrom(path, `2001:db8:0:1::${(asked++).toString(16)}`);
+      const response = await askFrom(path, `2001:db8:0:1::${(requestCount++).toString(16)}`);
       await response.arrayBuffer();
       counts[response.status] = (counts[response.status] ?? 0) + 1;
       const waits = Number(response.headers.get('retry-after'));

@@ -19,11 +19,11 @@ after(() => api.close());
 function statusAt(path: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
-    const asked = send({ hostname, port, path, headers: { host } }, (response) => {
+    const answer = send({ hostname, port, path, headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    asked.on('error', reject).end();
+    answer.on('error', reject).end();
   });
 }
 

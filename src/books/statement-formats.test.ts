@@ -111,10 +111,10 @@ function fileOf({ period, entries }: Case, format: StatementFormat): string {
 
 /** Parses a decimal into units of its last digit; `digits` is the number of decimals. */
 function unitsOf(text: string, digits: number): bigint {
-  const found = /^(-?)(\d+)(?:[.,](\d+))?$/.exec(text);
-  assert.ok(found !== null && (found[3] ?? '').length <= digits, text);
-  const size = BigInt((found[2] ?? '') + (found[3] ?? '').padEnd(digits, '0'));
-  return found[1] === '-' ? -size : size;
+  const result = /^(-?)(\d+)(?:[.,](\d+))?$/.exec(text);
+  assert.ok(result !== null && (result[3] ?? '').length <= digits, text);
+  const size = BigInt((result[2] ?? '') + (result[3] ?? '').padEnd(digits, '0'));
+  return result[1] === '-' ? -size : size;
 }
 
 const floored = (atoms: bigint, unit: bigint) => (atoms - (((atoms % unit) + unit) % unit)) / unit;
@@ -199,7 +199,7 @@ function checkOrder(node: Node, parent: string): void {
 
 function find(node: Node | undefined, ...names: readonly string[]): Node | undefined {
   return names.reduce(
-    (found: Node | undefined, name) => found?.children.find((child) => child.name === name),
+    (result: Node | undefined, name) => result?.children.find((child) => child.name === name),
     node,
   );
 }
@@ -283,13 +283,13 @@ for (const format of ['xero', 'quickbooks'] as const) {
     const [header = [], ...rows] = parseCsv(fileOf(one, format));
     const columns = format === 'xero' ? XERO_COLUMNS : QUICKBOOKS_COLUMNS;
     assert.deepEqual(header, [...columns]);
-    const place = header.findIndex((name) => name.endsWith('Amount'));
+    const slot = header.findIndex((name) => name.endsWith('Amount'));
     const words = header.indexOf('Description');
     const rounding = rows.filter((row) => row[words] === 'ROUNDING');
     assert.ok(rounding.length <= 1 && (rounding.length === 0 || rows.at(-1) === rounding[0]));
     assert.equal(rows.length, one.entries.length + rounding.length);
     if (format === 'quickbooks' && one.entries.some(({ currency }) => currency !== null)) return;
-    const total = rows.reduce((all, row) => all + unitsOf(row[place] ?? '', 2), 0n);
+    const total = rows.reduce((all, row) => all + unitsOf(row[slot] ?? '', 2), 0n);
     const { opening, closing } = one.period;
     assert.equal(total, floored(closing, 10_000n) - floored(opening, 10_000n));
   });
@@ -344,8 +344,8 @@ test('the guide explains every column that a file fills', async () => {
     for (const field of Object.keys(JSON.parse(line))) isNamed('jsonl', field);
   }
   const rows = parseCsv(fileOf(one, 'datev').split('\r\n').slice(2).join('\r\n'), ';');
-  for (const [place, column] of DATEV_COLUMNS.entries()) {
-    if (rows.some((row) => row[place] !== '')) isNamed('datev', column);
+  for (const [slot, column] of DATEV_COLUMNS.entries()) {
+    if (rows.some((row) => row[slot] !== '')) isNamed('datev', column);
   }
   const leaves = (node: Node): string[] =>
     node.children.length === 0 ? [node.name] : node.children.flatMap(leaves);

@@ -87,9 +87,9 @@ describe('columns of a statement', () => {
     const second = columnsFrom(2, TYPES);
     const text = `select $1::text as given, t.* from ${second.table('t')}`;
     for (const rows of [ROWS, [NOTHING], []]) {
-      const found = await second.run(database.db, text, { before: ['a'], rows });
+      const result = await second.run(database.db, text, { before: ['a'], rows });
       assert.deepEqual(
-        found,
+        result,
         rows.map((row) => ({ given: 'a', ...(asRead(row) as object) })),
       );
     }

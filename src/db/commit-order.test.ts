@@ -118,10 +118,10 @@ test('positions of a transaction that was rolled back are assigned again', async
     throw new Error('no');
   });
   await assert.rejects(failing);
-  const place = await database.db.transaction(async (tx) =>
+  const slot = await database.db.transaction(async (tx) =>
     (await stampOrder(tx, tenant, NOW, 1)).next(),
   );
-  assert.equal(place, 1n);
+  assert.equal(slot, 1n);
 });
 
 test('using more positions than were reserved is a bug', async () => {
@@ -141,9 +141,9 @@ test('an account without a row for its mode is a bug', async () => {
     database.db.transaction((tx) => stampOrder(tx, unknown, NOW, 1)),
     Bug,
   );
-  const wanted = [known, unknown].map((tenant) => ({ tenant, count: 1 }));
+  const expected = [known, unknown].map((tenant) => ({ tenant, count: 1 }));
   await assert.rejects(
-    database.db.transaction((tx) => stampOrders(tx, wanted, NOW)),
+    database.db.transaction((tx) => stampOrders(tx, expected, NOW)),
     Bug,
   );
 });
@@ -196,8 +196,8 @@ test('batches that name the same accounts in different orders never deadlock', a
   const stampAll = (order: readonly Tenant[]) =>
     database.db.transaction(async (tx) => {
       runs++;
-      const wanted = order.map((tenant) => ({ tenant, count: 1 }));
-      return stampOrders(tx, wanted, NOW);
+      const expected = order.map((tenant) => ({ tenant, count: 1 }));
+      return stampOrders(tx, expected, NOW);
     });
   const batches: Promise<unknown>[] = [];
   await database.db.transaction(async (tx) => {

@@ -116,9 +116,9 @@ describe('the state that a process tracks of its database', () => {
   });
 
   it('a copy that was restored before the start is detected by the recorded position', () => {
-    const shows = (place: Partial<DatabasePlace>) => {
+    const shows = (slot: Partial<DatabasePlace>) => {
       const watch = new DatabaseWatch();
-      watch.expect({ ...ALIKE, position: 1_000n, ...place });
+      watch.expect({ ...ALIKE, position: 1_000n, ...slot });
       watch.meet(ALIKE);
       watch.guard(false, () => {});
       return watch.trust(false) === 'confirmed';
@@ -136,9 +136,9 @@ describe('the state that a process tracks of its database', () => {
     assert.deepEqual([watch.trust(false), watch.trust(true)], ['agreed', 'unknown']);
     watch.meet({ ...ALIKE, timeline: '00000002', position: 1_100n });
     assert.equal(watch.trust(false), 'unknown', 'it is another database');
-    const remembers = (place: Partial<DatabasePlace>) => {
+    const remembers = (slot: Partial<DatabasePlace>) => {
       const next = new DatabaseWatch();
-      next.expect({ ...ALIKE, ...place });
+      next.expect({ ...ALIKE, ...slot });
       next.meet(ALIKE);
       return next.trust(false) === 'agreed';
     };

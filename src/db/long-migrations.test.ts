@@ -36,13 +36,13 @@ const isValid = async (index: string) =>
 /** Terminates the session that runs a matching statement, as if its process had been killed. */
 async function cutOff(like: string): Promise<void> {
   const ended = await waitUntil(async () => {
-    const found = await count(
+    const result = await count(
       `from (select pg_terminate_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and state = 'active'
           and query ilike $1) ended`,
       [like],
     );
-    return found > 0;
+    return result > 0;
   }, 5_000);
   assert.ok(ended, `no session ran ${like}`);
 }

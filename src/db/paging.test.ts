@@ -37,9 +37,9 @@ async function refill(): Promise<void> {
 
 async function list(
   page: Partial<Page>,
-  wanted: { tenant?: Tenant; color?: string | null; conditions?: string[] } = {},
+  expected: { tenant?: Tenant; color?: string | null; conditions?: string[] } = {},
 ): Promise<Row[]> {
-  const { tenant = TENANT, color = null, conditions = [] } = wanted;
+  const { tenant = TENANT, color = null, conditions = [] } = expected;
   const table = { table: 'listed', columns: 'created, position, color', filters: { color } };
   return selectPage<Row>(database.db, { ...table, conditions }, tenant, { ...FIRST, ...page });
 }

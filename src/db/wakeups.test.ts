@@ -125,11 +125,11 @@ test('closing leaves no connection behind, not even one that is just being opene
   const wakeups = await connectWakeups(database.db);
   assert.equal(await lines(), 1);
   const gate = Promise.withResolvers<void>();
-  let [asked, opened, ended] = [0, 0, 0];
+  let [request, opened, ended] = [0, 0, 0];
   const slow = {
     ...database.db,
     connect: async () => {
-      if (++asked > 1) await gate.promise;
+      if (++request > 1) await gate.promise;
       const client = await database.db.connect();
       opened++;
       client.once('end', () => ended++);
@@ -138,7 +138,7 @@ test('closing leaves no connection behind, not even one that is just being opene
   };
   const reconnecting = await connectWakeups(slow);
   await database.db.query(`select pg_terminate_backend(pid, 1000) ${LINES}`);
-  await until(() => asked === 2);
+  await until(() => request === 2);
   const closing = Promise.all([reconnecting.close(), wakeups.close()]);
   gate.resolve();
   await closing;

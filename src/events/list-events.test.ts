@@ -185,8 +185,8 @@ describe('the list of events', () => {
     assert.ok(event);
     const get = (tenant: WebhookBench['tenant'], id = event.id) =>
       getEvent(bench.db, tenant, { id, now: clock.now() });
-    const found = await get(bench.tenant);
-    assert.equal(!isRefusal(found) && found.body, event.body);
+    const result = await get(bench.tenant);
+    assert.equal(!isRefusal(result) && result.body, event.body);
     const other = (await withNewAccount(bench)).tenant;
     for (const answer of [
       await get(other),

@@ -29,11 +29,11 @@ test('a build has no higher priority than its process, which only root may raise
      import { getPriority } from 'node:os';
      writeFileSync('${out}', String(getPriority()));`,
   );
-  const wanted = JSON.stringify({ what: 'it', command: path.relative(root, build) });
+  const expected = JSON.stringify({ what: 'it', command: path.relative(root, build) });
   const start = `import { setPriority } from 'node:os';
     import { runBuild } from '#files/build-cache.ts';
     setPriority(15);
-    await runBuild(${wanted}, '${out}');`;
+    await runBuild(${expected}, '${out}');`;
   const args = ['--input-type=module-typescript', '-e', start];
   await promisify(execFile)(process.execPath, args, { cwd: root });
   assert.equal(await readFile(out, 'utf8'), '15');

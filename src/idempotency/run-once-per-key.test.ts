@@ -48,9 +48,13 @@ function said({ answer }: Decided<Done>): string {
 }
 
 /** Decides these requests. Returns their responses, which of them ran, and what is stored. */
-function decide(known: readonly [string, KeyRow][], asked: readonly Keyed[], codes?: ErrorCode[]) {
+function decide(
+  known: readonly [string, KeyRow][],
+  requests: readonly Keyed[],
+  codes?: ErrorCode[],
+) {
   const ran: number[] = [];
-  const { decided, stored } = decideKeyed(new Map(known), asked, (_, index) => {
+  const { decided, stored } = decideKeyed(new Map(known), requests, (_, index) => {
     ran.push(index);
     const code = codes?.[index];
     return code === undefined ? DONE : refuse(code, 'No.');
@@ -66,8 +70,8 @@ test('a new key runs and is stored; without a key the work runs and nothing is s
 
 test('a known key does not run: it gets its response, in progress, or a conflict', () => {
   const known = [rowOf(keyed('old'), DONE.answer), rowOf(keyed('running'), null)];
-  const asked = [keyed('old'), keyed('old', 'b'), keyed('running'), keyed('running', 'b')];
-  const { said, ran, kept } = decide(known, asked);
+  const requests = [keyed('old'), keyed('old', 'b'), keyed('running'), keyed('running', 'b')];
+  const { said, ran, kept } = decide(known, requests);
   assert.deepEqual(said, [
     'done again',
     'idempotency_key_reused',
@@ -94,8 +98,8 @@ test('of several with one key the first runs, and the others are refused as in p
 
 test('a refusal that frees its key stores nothing; every other one is stored', () => {
   const codes: ErrorCode[] = ['parameter_invalid', 'terminal_inactive', 'terminal_inactive'];
-  const asked = [keyed('freed'), keyed('held'), keyed(null)];
-  const { said, kept, decided } = decide([], asked, codes);
+  const requests = [keyed('freed'), keyed('held'), keyed(null)];
+  const { said, kept, decided } = decide([], requests, codes);
   assert.deepEqual(said, codes);
   assert.deepEqual(kept, [['held', 409]]);
   assert.deepEqual(

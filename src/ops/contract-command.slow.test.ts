@@ -139,10 +139,10 @@ describe('npm run chain, on a running contract', () => {
   after(() => chain?.stop());
 
   function run(args: readonly string[], key = ''): Promise<{ code: number; out: string }> {
-    const place = ['--rpc-url', chain.rpcUrl, '--settlement', settlement];
+    const options = ['--rpc-url', chain.rpcUrl, '--settlement', settlement];
     const [command = '', ...rest] = args;
     return new Promise((resolve) => {
-      const all = [COMMAND, command, ...place, ...rest];
+      const all = [COMMAND, command, ...options, ...rest];
       const child = execFile(process.execPath, all, (error, stdout, stderr) => {
         resolve({ code: error === null ? 0 : 1, out: stdout + stderr });
       });

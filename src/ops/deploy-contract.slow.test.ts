@@ -194,9 +194,9 @@ describe('npm run chain -- deploy', () => {
       const { out } = await run('address', { ...options, ...more });
       return /^settlement=(0x[0-9a-fA-F]{40})$/m.exec(out)?.[1] ?? assert.fail(out);
     };
-    const wanted = { ...options, ...NAMED, network: network ?? '', 'rpc-url': rpcUrl ?? '' };
+    const target = { ...options, ...NAMED, network: network ?? '', 'rpc-url': rpcUrl ?? '' };
     const deployed = async (more: Record<string, string>) => {
-      const { out } = await deploy({ ...wanted, ...more });
+      const { out } = await deploy({ ...target, ...more });
       const settlement = /^CHAIN_TESTNET_SETTLEMENT=(0x.*)$/m.exec(out)?.[1];
       const block = /^CHAIN_TESTNET_DEPLOYED_AT_BLOCK=(\d+)$/m.exec(out)?.[1];
       return { settlement: settlement ?? assert.fail(out), block: Number(block) };
@@ -324,8 +324,8 @@ describe('npm run chain -- deploy', () => {
     const [exit] = (await once(child, 'close')) as [number | null];
     await Promise.all([database.close(), folder.remove()]);
     assert.equal(exit, 1, logs());
-    const wanted =
+    const target =
       /WALLET_DELAY of the settlement contract of \w+ is 3600 s; production needs 86400 s/;
-    assert.match(logs(), wanted);
+    assert.match(logs(), target);
   });
 });

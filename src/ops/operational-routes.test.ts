@@ -126,9 +126,9 @@ test('a /64 over its rate limit is counted before anything else is looked up', a
   const ops = buildOpsServer({ ...health, checks: [{ name: 'slow', required: true, run }] }, OPEN);
   const ask = (remoteAddress: string) => ops.inject({ url: '/readyz', remoteAddress });
   // Send more than the limit, because the bucket refills meanwhile.
-  const asked = 2 * PROBES.requests;
+  const requestCount = 2 * PROBES.requests;
   const refused = Promise.withResolvers<number>();
-  const answers = Array.from({ length: asked }, async (_, i) => {
+  const answers = Array.from({ length: requestCount }, async (_, i) => {
     const { statusCode } = await ask(`2001:db8::${i.toString(16)}`);
     if (statusCode === 429) refused.resolve(lookups);
     return statusCode;
@@ -140,7 +140,7 @@ test('a /64 over its rate limit is counted before anything else is looked up', a
   assert.equal((await neighbor).statusCode, 200);
   const counts = Object.groupBy(await Promise.all(answers), (status) => status);
   assert.equal(lookups, (counts[200]?.length ?? 0) + 1, 'who is refused costs no lookup');
-  assert.ok((counts[429]?.length ?? 0) > asked / 4, `${counts[429]?.length} refused`);
+  assert.ok((counts[429]?.length ?? 0) > requestCount / 4, `${counts[429]?.length} refused`);
   await ops.close();
 });
 

@@ -48,10 +48,10 @@ async function ask(): Promise<Asked> {
   return { intentId, address: payer.address, payerId: payer.id, passId, pass };
 }
 
-async function answer(asked: Asked, approve: boolean, afterMs = 0): Promise<string> {
+async function answer(request: Asked, approve: boolean, afterMs = 0): Promise<string> {
   const intent = await answerConfirmation(store.ctx, {
-    intentId: asked.intentId,
-    mayAnswer: (one) => payerOf(one) === asked.payerId,
+    intentId: request.intentId,
+    mayAnswer: (one) => payerOf(one) === request.payerId,
     approve,
     now: new Date(NOON.getTime() + afterMs),
   });
@@ -84,11 +84,11 @@ describe('a first payment from 50 USDC', () => {
   });
 
   test('the second payment of that payer does not, for any amount', async () => {
-    const asked = await ask();
-    await answer(asked, true);
+    const request = await ask();
+    await answer(request, true);
     await playChain(store);
     const intentId = await addIntent(store, { amount: HIGH * 2 });
-    const paid = await payAndSettle(store, { intentId, pass: asked.pass });
+    const paid = await payAndSettle(store, { intentId, pass: request.pass });
     assert.equal(summaryOf(paid), 'succeeded');
   });
 
@@ -112,8 +112,8 @@ describe('a payer who rejects', () => {
     for (let i = 0; i < 10; i++) {
       const { intentId, intent } = await tapOf(pass);
       assert.equal(intent.status, 'requires_action', `no. ${i + 1}`);
-      const asked = { intentId, address: payer.address, payerId: payer.id, passId, pass };
-      assert.equal(await answer(asked, false), 'payer_rejected');
+      const request = { intentId, address: payer.address, payerId: payer.id, passId, pass };
+      assert.equal(await answer(request, false), 'payer_rejected');
     }
     const { intent } = await tapOf(pass);
     assert.equal(intent.last_payment_error?.decline_code, 'risk_blocked');
@@ -140,10 +140,10 @@ describe('a payer who rejects', () => {
 
 describe('an approval', () => {
   test('59.9 s after the tap is accepted', async () => {
-    const asked = await ask();
-    assert.equal(await answer(asked, true, 59_900), 'processing');
+    const request = await ask();
+    assert.equal(await answer(request, true, 59_900), 'processing');
     await playChain(store);
-    assert.deepEqual(await eventTypes(store, asked.intentId), [
+    assert.deepEqual(await eventTypes(store, request.intentId), [
       'payment_intent.created',
       'payment_intent.requires_action',
       'payment_intent.processing',
@@ -153,69 +153,69 @@ describe('an approval', () => {
 
   for (const afterMs of [60_000, 60_100]) {
     test(`${afterMs / 1000} s after the tap is refused even before a worker ran`, async () => {
-      const asked = await ask();
-      assert.equal(await answer(asked, true, afterMs), 'payment_intent_unexpected_state');
-      assert.equal(await requestCount(asked.intentId), 0);
+      const request = await ask();
+      assert.equal(await answer(request, true, afterMs), 'payment_intent_unexpected_state');
+      assert.equal(await requestCount(request.intentId), 0);
     });
   }
 
   test('by another payer is refused as if it did not exist', async () => {
-    const asked = await ask();
+    const request = await ask();
     const { payer } = await addPayer(store);
-    assert.equal(await answer({ ...asked, payerId: payer.id }, true), 'resource_missing');
+    assert.equal(await answer({ ...request, payerId: payer.id }, true), 'resource_missing');
   });
 
   test('sent twice settles once and gets the same response', async () => {
-    const asked = await ask();
-    assert.equal(await answer(asked, true), 'processing');
-    assert.equal(await answer(asked, true), 'processing');
+    const request = await ask();
+    assert.equal(await answer(request, true), 'processing');
+    assert.equal(await answer(request, true), 'processing');
     await playChain(store);
-    assert.equal(await answer(asked, true), 'succeeded');
-    assert.equal(await requestCount(asked.intentId), 1);
+    assert.equal(await answer(request, true), 'succeeded');
+    assert.equal(await requestCount(request.intentId), 1);
   });
 
   test('after a rejection is refused', async () => {
-    const asked = await ask();
-    assert.equal(await answer(asked, false), 'payer_rejected');
-    assert.equal(await answer(asked, true), 'resource_missing');
+    const request = await ask();
+    assert.equal(await answer(request, false), 'payer_rejected');
+    assert.equal(await answer(request, true), 'resource_missing');
   });
 
   test('of a payer who was blocked meanwhile declines', async () => {
-    const asked = await ask();
-    await store.db.transaction((tx) => updatePayerBlocked(tx, asked.payerId, NOON));
-    assert.equal(await answer(asked, true), 'risk_blocked');
+    const request = await ask();
+    await store.db.transaction((tx) => updatePayerBlocked(tx, request.payerId, NOON));
+    assert.equal(await answer(request, true), 'risk_blocked');
   });
 
   test('of a payer whom the merchant has blocked meanwhile declines, under its rule', async () => {
-    const asked = await ask();
+    const request = await ask();
     const { tenant } = store.merchant;
-    await blockPayer(store, asked.address);
-    assert.equal(await answer(asked, true), 'risk_blocked');
-    const intent = await selectIntent(store.db, tenant, asked.intentId);
+    await blockPayer(store, request.address);
+    assert.equal(await answer(request, true), 'risk_blocked');
+    const intent = await selectIntent(store.db, tenant, request.intentId);
     assert.equal(intent?.last_payment_error?.reason_code, 'BLOCKED_PAYER');
   });
 
   test('with a pass that was revoked meanwhile declines', async () => {
-    const asked = await ask();
-    const { passId: id, payerId } = asked;
+    const request = await ask();
+    const { passId: id, payerId } = request;
     await store.db.transaction((tx) => revokePassRow(tx, { id, payerId, now: NOON }));
-    assert.equal(await answer(asked, true), 'pass_revoked');
+    assert.equal(await answer(request, true), 'pass_revoked');
   });
 
   test('for an account that was disabled meanwhile is refused', async () => {
-    const asked = await ask();
+    const request = await ask();
     const { accountId } = store.merchant.tenant;
     await store.db.query(`update accounts set status = 'disabled' where id = $1`, [accountId]);
-    assert.equal(await answer(asked, true), 'account_not_live');
+    assert.equal(await answer(request, true), 'account_not_live');
     await store.db.query(`update accounts set status = 'active' where id = $1`, [accountId]);
-    assert.equal(await answer(asked, true), 'processing');
+    assert.equal(await answer(request, true), 'processing');
   });
 
   test('that the chain refuses leaves the intent open for another tap', async () => {
-    const asked = await ask();
-    await answer(asked, true);
+    const request = await ask();
+    await answer(request, true);
     await playChain(store, 'insufficient_funds');
-    const intent = await selectIntent(store.db, store.merchant.tenant, asked.intentId);
+    const intent = await selectIntent(store.db, store.merchant.tenant, request.intentId);
     assert.equal(intent?.status, 'requires_payment_method');
     assert.equal(intent?.last_payment_error?.decline_code, 'insufficient_funds');
   });
@@ -229,10 +229,10 @@ describe('a payment that waits for its payer', () => {
   });
 
   test('can be canceled, and then not be confirmed', async () => {
-    const asked = await ask();
-    assert.equal(bodyOf(await cancel(store, asked.intentId)).status, 'canceled');
-    assert.equal(await answer(asked, true), 'resource_missing');
-    assert.equal(await requestCount(asked.intentId), 0);
+    const request = await ask();
+    assert.equal(bodyOf(await cancel(store, request.intentId)).status, 'canceled');
+    assert.equal(await answer(request, true), 'resource_missing');
+    assert.equal(await requestCount(request.intentId), 0);
   });
 
   test('counts toward the day’s limit: two such payments cannot both be approved', async () => {

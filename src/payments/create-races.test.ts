@@ -215,7 +215,7 @@ describe('a connection that breaks', () => {
       [requests.map(({ idempotency }) => idempotency.key)],
     );
     const all = Map.groupBy(rows, (row) => row.key);
-    return new Map([...all].map(([key, found]) => [key, found.map((row) => row.id)]));
+    return new Map([...all].map(([key, current]) => [key, current.map((row) => row.id)]));
   }
 
   test('under load loses and duplicates no intent, and every response is right', async (t) => {
@@ -248,9 +248,9 @@ describe('a connection that breaks', () => {
     await Promise.all(callers);
     assert.ok(isEnough(), `only these connections were broken: ${JSON.stringify(broken)}`);
     const requests = results.map(({ request }) => request);
-    const found = await intentsByKey(requests);
+    const current = await intentsByKey(requests);
     for (const { request, result } of results) {
-      const ids = found.get(request.idempotency.key) ?? [];
+      const ids = current.get(request.idempotency.key) ?? [];
       if (result instanceof DatabaseUnavailable) assert.deepEqual(ids, []);
       else if (result instanceof CommitUnknown) assert.ok(ids.length <= 1);
       else if (result instanceof Error) throw result;

@@ -48,13 +48,13 @@ after(() => database.close());
 
 async function readAll(filters: IntentFilters, limit = 700): Promise<string[]> {
   const ids: string[] = [];
-  let place: Place | null = null;
+  let position: Place | null = null;
   for (;;) {
-    const page = { ...EVERY, limit, after: place };
+    const page = { ...EVERY, limit, after: position };
     const rows = await selectIntentPage(database.db, { tenant: TENANT, filters, now: NOW }, page);
     ids.push(...rows.slice(0, limit).map(({ id }) => id));
     if (rows.length <= limit) return ids;
-    place = rows[limit - 1] ?? null;
+    position = rows[limit - 1] ?? null;
   }
 }
 
@@ -64,16 +64,16 @@ test('a status filter shows what readers see, even before a worker has written i
   assert.equal(all.length, MANY);
   const seen: string[] = [];
   for (const status of INTENT_STATUSES) {
-    const wanted = all.filter((intent) => intent.status === status);
-    assert.ok(wanted.length >= 20, `${status}: ${wanted.length}`);
-    const found = await readAll({ status });
+    const expected = all.filter((intent) => intent.status === status);
+    assert.ok(expected.length >= 20, `${status}: ${expected.length}`);
+    const result = await readAll({ status });
     assert.deepEqual(
-      found,
-      wanted.map(({ id }) => id),
+      result,
+      expected.map(({ id }) => id),
       status,
     );
-    seen.push(...found);
-    const here = wanted
+    seen.push(...result);
+    const here = expected
       .filter(({ terminal_id: terminalId }) => terminalId === 'tml_1')
       .map(({ id }) => id);
     assert.deepEqual(await readAll({ status, terminal_id: 'tml_1' }), here);

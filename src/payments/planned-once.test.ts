@@ -34,8 +34,8 @@ test('no statement of a sale or its lists is planned a second time', async () =>
     `select statement, generic_plans as generic, custom_plans as custom
      from pg_prepared_statements where generic_plans + custom_plans > 0`,
   );
-  const asked = planned.filter(({ generic, custom }) => generic + custom >= BigInt(SALES));
-  assert.ok(asked.length > 20, `only ${asked.length} statements were sent at each sale`);
+  const requests = planned.filter(({ generic, custom }) => generic + custom >= BigInt(SALES));
+  assert.ok(requests.length > 20, `only ${requests.length} statements were sent at each sale`);
   assert.deepEqual(
     planned.filter(({ custom }) => custom > 0n).map(({ statement }) => statement),
     [],

@@ -154,8 +154,8 @@ describe('after the database had lost it', () => {
     const unknown = newRequest(store, 'unknown euro');
     const other = await addRebuilt(derivedOrderId(store.idKey, unknown, 0), 2_600_000);
     await store.db.query('delete from exchange_rates');
-    const found = await create({ ...priced('eur', 250), idempotency: unknown });
-    assert.deepEqual([found.status, found.body.id], [201, other]);
+    const result = await create({ ...priced('eur', 250), idempotency: unknown });
+    assert.deepEqual([result.status, result.body.id], [201, other]);
     // The same order ID alone does not prove that it is the same sale.
     const open = await create(priced('eur', 250, { orderId: 'EUR-2' }));
     assert.deepEqual([open.status, open.said], [503, 'rates_unavailable']);

@@ -57,12 +57,12 @@ test("another account's or mode's intent looks like a missing one", async () => 
 
 test('simultaneous reads share a statement, and each gets its own intent', async () => {
   const ids = await Promise.all([1, 2, 3].map(() => addIntent(store)));
-  const wanted = [...ids, ...ids.toReversed(), 'pi_none'];
+  const expected = [...ids, ...ids.toReversed(), 'pi_none'];
   const { count, read } = countingReader();
-  const seen = await Promise.all(wanted.map((id) => read(store.merchant.tenant, id)));
+  const seen = await Promise.all(expected.map((id) => read(store.merchant.tenant, id)));
   assert.deepEqual(
     seen.map((intent) => intent?.id ?? 'pi_none'),
-    wanted,
+    expected,
   );
   assert.equal(count.statements, 1);
 });

@@ -81,17 +81,17 @@ test('a terminal shows the next intent immediately when the previous one has exp
 
 test('nothing ends a millisecond too early', async () => {
   const open = await addIntent(store, { expiresIn: 60 });
-  const asked = await addAsked(store, { expiresIn: 600 });
+  const request = await addAsked(store, { expiresIn: 600 });
   clock.advance(59_999);
   await expireIntents(store);
   assert.deepEqual(
-    [await written(open), await written(asked)],
+    [await written(open), await written(request)],
     ['requires_payment_method', 'requires_action'],
   );
   clock.advance(1);
   await expireIntents(store);
   assert.deepEqual(
-    [await written(open), await written(asked)],
+    [await written(open), await written(request)],
     ['canceled', 'requires_payment_method'],
   );
 });

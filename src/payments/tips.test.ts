@@ -37,14 +37,14 @@ const TIPPING = { percentages: [10, 15, 20] };
 let clock: FakeClock;
 let store: TestStore;
 /** The amounts for which the chain was queried before each tap. */
-const asked: bigint[] = [];
+const requests: bigint[] = [];
 
 before(async () => {
   clock = new FakeClock(NOON);
   store = await openStore({
     clock,
     preflight: async ({ amount }) => {
-      asked.push(amount);
+      requests.push(amount);
       return { ok: true };
     },
   });
@@ -73,10 +73,10 @@ async function snapshots(intentId: string): Promise<{ amount: number; tip: numbe
 describe('a tip', () => {
   test('is charged to the payer together with the sale, and shown separately', async () => {
     const { intentId, pass } = await tippedSale();
-    asked.length = 0;
+    requests.length = 0;
     const intent = bodyOf(await payAndSettle(store, { intentId, pass, tip: TIP }));
     assert.deepEqual([intent.status, intent.tip], ['succeeded', TIP]);
-    assert.deepEqual(asked, [BigInt(SALE + TIP)]);
+    assert.deepEqual(requests, [BigInt(SALE + TIP)]);
     assert.deepEqual(await requestedOf(intentId), [String(SALE + TIP)]);
     const payment = await findPayment(store, intentId);
     assert.deepEqual([payment?.amount, payment?.tip], [BigInt(SALE + TIP), BigInt(TIP)]);
@@ -119,10 +119,10 @@ describe('a tip', () => {
 
   test('too large for the contract is refused before the chain is queried', async () => {
     const { intentId, pass } = await tippedSale(MAX_AMOUNT);
-    asked.length = 0;
+    requests.length = 0;
     const refused = await pay(store, { intentId, pass, tip: MAX_AMOUNT });
     assert.equal(summaryOf(refused), 'parameter_invalid');
-    assert.deepEqual(asked, []);
+    assert.deepEqual(requests, []);
   });
 
   test('is refused if the intent has no tipping, even a tip of 0', async () => {

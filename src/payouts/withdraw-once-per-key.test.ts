@@ -50,8 +50,8 @@ test('a withdrawal that read the balance before another was paid is refused', as
   const { chain } = ground.world.network;
   const slow: Chain = {
     ...chain,
-    calls: async (...asked) => {
-      const answers = await chain.calls(...asked);
+    calls: async (...request) => {
+      const answers = await chain.calls(...request);
       assert.equal(await ask(all), 201);
       await untilPaidOut(ground);
       return answers;

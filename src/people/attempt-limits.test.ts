@@ -13,7 +13,7 @@ const database = databaseForTests();
 
 for (const [name, take] of [
   ['attempts', takeAttempt],
-  ['guesses', async (...asked) => (await takeGuess(...asked)).refused],
+  ['guesses', async (...request) => (await takeGuess(...request)).refused],
 ] as const satisfies readonly (readonly [string, typeof takeAttempt])[]) {
   test(`${name} counted while the clock was a day ahead expire after one window`, async () => {
     const at = (when: Date) =>

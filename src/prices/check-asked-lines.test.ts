@@ -37,8 +37,8 @@ test('a discount by rate is of the lines above 0 after their own discounts, half
 });
 
 test('a line keeps its discount by rate, its names, its item and the category of the item', () => {
-  const asked = { discount: { rate: 1_000 }, discount_name: 'Happy hour', item: 'item_1' };
-  const sale = read([line(1_255, asked)], 1_129);
+  const request = { discount: { rate: 1_000 }, discount_name: 'Happy hour', item: 'item_1' };
+  const sale = read([line(1_255, request)], 1_129);
   assert.ok(!('refused' in sale));
   const { discount, discount_rate, discount_name, item, category } = present(
     sale.lineItems[0],

@@ -24,9 +24,9 @@ function answer(rates: Readonly<Record<string, string>>, asOf = NOW): FeedAnswer
 }
 
 function euro(one: FeedAnswer, other: FeedAnswer): string | null | undefined {
-  const found = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
-  if (found === undefined) return undefined;
-  return found.rate === null ? null : writeRate(found.rate);
+  const result = compareFeeds([one, other], RULES, NOW).find(({ currency }) => currency === 'eur');
+  if (result === undefined) return undefined;
+  return result.rate === null ? null : writeRate(result.rate);
 }
 
 test('minor units are those of ISO 4217', () => {
@@ -91,9 +91,9 @@ describe('two feeds', () => {
   });
   test('produce a rate with the time of the older one', () => {
     const older = addSeconds(NOW, -50);
-    const [found] = compareFeeds([answer({}), answer({}, older)], RULES, NOW);
-    assert.ok(found !== undefined && found.rate !== null);
-    assert.deepEqual(found.quotedAt, older);
+    const [result] = compareFeeds([answer({}), answer({}, older)], RULES, NOW);
+    assert.ok(result !== undefined && result.rate !== null);
+    assert.deepEqual(result.quotedAt, older);
   });
 });
 
@@ -108,11 +108,11 @@ describe('a rate that jumps', () => {
       const now = addSeconds(NOW, second);
       const rate = text === null ? null : readRate(text);
       const apart = { feed: null, reason: 'the feeds differ' };
-      const found: Comparison =
+      const result: Comparison =
         rate === null
           ? { currency: 'eur', rate, problem: apart }
           : { currency: 'eur', rate, quotedAt: now, marketAt: null };
-      known = afterAnswer(known, found, { now, maxAgeMs: RULES.maxAgeMs });
+      known = afterAnswer(known, result, { now, maxAgeMs: RULES.maxAgeMs });
     }
     return known?.good ? writeRate(known.good.rate) : null;
   }
@@ -162,8 +162,8 @@ describe('a rate that jumps', () => {
     const now = addSeconds(NOW, 60);
     const good = { rate: readRate('1'), quotedAt: NOW, marketAt: null };
     const older = { quotedAt: addSeconds(NOW, -1), marketAt: null };
-    const found = { currency: 'eur', rate: readRate('1.01'), ...older };
-    const known = afterAnswer({ good, jumped: null }, found, { now, maxAgeMs: RULES.maxAgeMs });
+    const result = { currency: 'eur', rate: readRate('1.01'), ...older };
+    const known = afterAnswer({ good, jumped: null }, result, { now, maxAgeMs: RULES.maxAgeMs });
     assert.deepEqual(known.good, good);
   });
 });

@@ -36,9 +36,9 @@ class Sold {
 
   /** Refunds parts of lines. @returns the sum, or the refusal's code and parameter */
   byLine(...parts: (readonly [line: number, quantity: number | string])[]) {
-    const asked = parts.map(([line, quantity]) => ({ line, quantity }));
+    const requests = parts.map(([line, quantity]) => ({ line, quantity }));
     const by = { earlier: this.refunds, left: this.left() };
-    const returned = returnLines(this.lines, asked, by);
+    const returned = returnLines(this.lines, requests, by);
     if ('refused' in returned) return `${returned.code} ${returned.param}`;
     this.refunds.push(returned);
     return Number(returned.amount);

@@ -287,7 +287,7 @@ const askRefund = (payment: Payment) =>
 describe('a refund that went back to the queue', () => {
   it('gets its result if its first transaction has paid it after all', async () => {
     const payment = await addPayment(store);
-    const asked = askRefund(payment);
+    const answer = askRefund(payment);
     const select = `select id, status from refunds where payment_id = $1`;
     let row: { id: string; status: string } | undefined;
     while (row === undefined)
@@ -316,16 +316,16 @@ describe('a refund that went back to the queue', () => {
     );
     assert.deepEqual(request, { status: 'succeeded', hash });
     await playRefunds(store);
-    assert.equal((await asked).body.status, 'succeeded');
+    assert.equal((await answer).body.status, 'succeeded');
   });
 });
 
 describe('a refund that is failed in the ledger', () => {
   it('raises paid_after_failure if the chain has paid it, and stays failed', async () => {
     const payment = await addPayment(store);
-    const asked = askRefund(payment);
+    const answer = askRefund(payment);
     while ((await playRefunds(store, 'insufficient_balance')) === 0);
-    const { body } = await asked;
+    const { body } = await answer;
     assert.equal(body.status, 'failed');
     const hash = `0x${'ce'.repeat(32)}`;
     await paidOnChain(payment, body.id, hash);

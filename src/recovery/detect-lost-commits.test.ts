@@ -21,8 +21,8 @@ function judge(
   differs: Partial<Omit<Findings, 'ledger'>>,
   ledger: Partial<Findings['ledger']> = {},
 ): string {
-  const found = { ...HEALTHY, ...differs, ledger: { ...HEALTHY.ledger, ...ledger } };
-  const judgment = judgeLedger(found);
+  const current = { ...HEALTHY, ...differs, ledger: { ...HEALTHY.ledger, ...ledger } };
+  const judgment = judgeLedger(current);
   if (judgment.kind === 'stand') return judgment.state;
   if (judgment.kind === 'adopt') return 'adopt';
   if (judgment.kind === 'doubt') return `ask about ${Object.values(judgment.ahead).join()}`;

@@ -52,9 +52,9 @@ async function addPending(amount: number, idempotency = newRequest(store)) {
 }
 
 async function readPayment(): Promise<Payment> {
-  const found = await findPayment(store, payment.payment_intent_id);
-  assert.ok(found !== undefined);
-  return found;
+  const result = await findPayment(store, payment.payment_intent_id);
+  assert.ok(result !== undefined);
+  return result;
 }
 
 test('a refund that succeeds is booked, sends its events in order, and is answered', async () => {

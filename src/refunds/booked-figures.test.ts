@@ -80,8 +80,8 @@ test('a refund stores its taxes when it is created, and the rate when it succeed
   assert.deepEqual([created.taxes, created.shop_rate], [taxes, null]);
   const updated = await lastData(store, 'refund.updated');
   assert.equal(updated.previous_attributes?.shop_rate, null);
-  const asked = { paymentId: payment.id, amount: null };
-  const failed = await refundNow(store, asked, 'insufficient_balance');
+  const request = { paymentId: payment.id, amount: null };
+  const failed = await refundNow(store, request, 'insufficient_balance');
   assert.deepEqual([failed.status, failed.shop_rate], ['failed', null]);
 });
 
@@ -93,9 +93,9 @@ test('sales of an earlier release get the taxes that their receipts show', async
     old.id,
   ]);
   const read = async () => {
-    const found = await selectPayment(store.db, store.merchant.tenant, old.id);
-    assert.ok(found !== null);
-    return found;
+    const result = await selectPayment(store.db, store.merchant.tenant, old.id);
+    assert.ok(result !== null);
+    return result;
   };
   const shown = renderPayment(await read(), store.pages);
   assert.deepEqual([shown.taxes, shown.shop_rate], [TAXES, null]);

@@ -90,10 +90,10 @@ async function limitPerDay(limit: number): Promise<void> {
 }
 
 async function readPayment(): Promise<{ reserved: bigint; refunded: bigint; status: string }> {
-  const found = await findPayment(store, payment.payment_intent_id);
-  assert.ok(found !== undefined);
-  const { amount_reserved: reserved, amount_refunded: refunded } = found;
-  const status = paymentStatus(found);
+  const result = await findPayment(store, payment.payment_intent_id);
+  assert.ok(result !== undefined);
+  const { amount_reserved: reserved, amount_refunded: refunded } = result;
+  const status = paymentStatus(result);
   return { reserved, refunded, status };
 }
 
@@ -216,12 +216,12 @@ describe('a refund of a payment', () => {
     const { tenant } = await addMerchant(store.db, { now: clock.now() });
     const { terminalId } = await addTerminal(store.db, store.merchant, clock.now());
     const live = { ...store.merchant.tenant, livemode: true };
-    const asked = [
+    const requests = [
       [{ tenant }, 400, 'parameter_invalid'],
       [{ tenant: live }, 400, 'parameter_invalid'],
       [{ terminalId }, 403, 'manager_required'],
     ] as const;
-    for (const [request, status, code] of asked) {
+    for (const [request, status, code] of requests) {
       const idempotency = { ...newRequest(store), ...request };
       const seen = await ask({ ...request, idempotency });
       assert.deepEqual([seen.status, seen.said], [status, code]);
@@ -392,8 +392,8 @@ describe('a refund of a sale in the shop’s currency', () => {
   });
 
   test('never returns more than the whole, for any number of concurrent requests', async () => {
-    const asked = Array.from({ length: 6 }, () => ask({ refunded, amount: part(300) }));
-    const seen = await settleAll(asked);
+    const answer = Array.from({ length: 6 }, () => ask({ refunded, amount: part(300) }));
+    const seen = await settleAll(answer);
     assert.deepEqual(count(seen), { succeeded: 3, amount_too_large: 3 });
   });
 

@@ -44,14 +44,14 @@ before(async () => {
 after(() => store.close());
 
 const part = (line: number, quantity: number | string = 1) => ({ line, quantity });
-const asked = (paymentId: string, ...lineItems: ReturnType<typeof part>[]) => {
+const request = (paymentId: string, ...lineItems: ReturnType<typeof part>[]) => {
   return { paymentId, amount: { lineItems } };
 };
 const sumOf = ({ presentment }: JsonObject) => (presentment as { amount: number }).amount;
 
 test('a refund by line returns the value of the line, with its taxes, in every form', async () => {
   const payment = await addPayment(store, EUROS, CAFE);
-  const first = await refundNow(store, asked(payment.id, part(0)));
+  const first = await refundNow(store, request(payment.id, part(0)));
   assert.deepEqual([sumOf(first), first.line_items, first.taxes], [342, [part(0)], COFFEE]);
   const event = await lastSnapshot(store, 'refund.succeeded');
   assert.deepEqual([event.line_items, event.taxes], [[part(0)], COFFEE]);
@@ -69,12 +69,12 @@ test('a refund by line returns the value of the line, with its taxes, in every f
 
 test('a line is returned once, and a refund that failed returned nothing of it', async () => {
   const payment = await addPayment(store, EUROS, CAFE);
-  const failed = await refundNow(store, asked(payment.id, part(0, 2)), 'insufficient_balance');
+  const failed = await refundNow(store, request(payment.id, part(0, 2)), 'insufficient_balance');
   assert.equal(failed.status, 'failed');
-  assert.equal(sumOf(await refundNow(store, asked(payment.id, part(0, 2)))), 684);
-  const again = see(await refund(store, asked(payment.id, part(0))));
+  assert.equal(sumOf(await refundNow(store, request(payment.id, part(0, 2)))), 684);
+  const again = see(await refund(store, request(payment.id, part(0))));
   assert.deepEqual([again.status, again.said], [400, 'amount_too_large']);
-  const rest = await refundNow(store, asked(payment.id, part(1)));
+  const rest = await refundNow(store, request(payment.id, part(1)));
   assert.equal(sumOf(rest), 1_094);
   const after = await selectPayment(store.db, store.merchant.tenant, payment.id);
   assert.equal(after?.amount_refunded, payment.amount);
@@ -84,17 +84,17 @@ test('a sale in USDC returns its lines in atoms', async () => {
   const lines = { lineItems: [{ ...CAFE.lineItems[0], name: 'Call', quantity: 3 }], discount: 0 };
   const payment = await addPayment(store, 1_140, lines as AskedLines);
   // Limits that are checked before the decision count the lines, not the whole sale.
-  assert.equal(estimate(payment, asked(payment.id, part(0)).amount), 380n);
-  const first = await refundNow(store, asked(payment.id, part(0)));
+  assert.equal(estimate(payment, request(payment.id, part(0)).amount), 380n);
+  const first = await refundNow(store, request(payment.id, part(0)));
   assert.deepEqual([first.amount, first.presentment, first.line_items], [380, null, [part(0)]]);
 });
 
 test('lines that a sale does not have are refused, and nothing is kept', async () => {
   const [plain, cafe] = [await addPayment(store), await addPayment(store, EUROS, CAFE)];
   const wrong = [
-    asked(plain.id, part(0)),
-    asked(cafe.id, part(2)),
-    asked(cafe.id, part(0), part(0)),
+    request(plain.id, part(0)),
+    request(cafe.id, part(2)),
+    request(cafe.id, part(0), part(0)),
   ];
   const said = await Promise.all(wrong.map((one) => refund(store, one)));
   assert.deepEqual(

@@ -42,10 +42,10 @@ const AMOUNTS: readonly (readonly [bigint, bigint, number | null, bigint | strin
 ];
 
 test('a refund is the requested amount, or everything that is left, and never more', () => {
-  for (const [amount, reserved, asked, expected] of AMOUNTS) {
-    const decided = decideAmount(payment({ amount, reserved }), asked);
-    const found = isRefusal(decided) ? decided.code : decided;
-    assert.equal(found, expected, `${asked} of ${amount}, ${reserved} reserved`);
+  for (const [amount, reserved, request, expected] of AMOUNTS) {
+    const decided = decideAmount(payment({ amount, reserved }), request);
+    const result = isRefusal(decided) ? decided.code : decided;
+    assert.equal(result, expected, `${request} of ${amount}, ${reserved} reserved`);
   }
 });
 

@@ -41,9 +41,9 @@ function earlierOf(refunds: readonly Refund[]): Earlier {
 }
 
 /** Returns the atoms of each of these refunds of one sale, or the refusal. */
-function refundAll(sale: Sale, asked: readonly AskedAmount[]): (Share | string)[] {
+function refundAll(sale: Sale, requests: readonly AskedAmount[]): (Share | string)[] {
   const refunds: Refund[] = [];
-  return asked.map((one) => {
+  return requests.map((one) => {
     const share = decideShare(paymentOf(sale, refunds), one, earlierOf(refunds));
     if ('refused' in share) return share.code;
     refunds.push({ ...share, failed: false });
@@ -116,9 +116,9 @@ test('100,000 random refunds in either unit return the paid amount, never more',
     .map(({ tip, ...rest }) => ({ ...rest, tip: Math.floor(rest.whole * tip) }));
   const steps = fc.array(step, { minLength: REFUNDS_OF_EACH, maxLength: REFUNDS_OF_EACH });
   fc.assert(
-    fc.property(sale, steps, (sold, asked) => {
+    fc.property(sale, steps, (sold, request) => {
       const refunds: Refund[] = [];
-      for (const { unit: inUnit, share, fails } of asked) {
+      for (const { unit: inUnit, share, fails } of request) {
         const scale = inUnit === 'atoms' ? Number(sold.paid) : sold.whole;
         const size = Math.max(1, Math.floor((scale * share) / 4));
         const given = inUnit === 'atoms' ? size : part(size);

@@ -29,10 +29,10 @@ test('a stage sees no secret of the shell, and cannot change this machine', asyn
     delete process.env.SECRET_OF_SHELL;
     delete process.env.https_proxy;
   });
-  const wanted = { folder, out: folder, version: '1.0.0', revision: 'abc', base: null };
-  const { file } = await buildRoot(wanted);
-  const place = path.join(folder, file);
-  const { stdout } = await run('tar', ['-xzOf', place, 'app/seen.txt']);
+  const expected = { folder, out: folder, version: '1.0.0', revision: 'abc', base: null };
+  const { file } = await buildRoot(expected);
+  const target = path.join(folder, file);
+  const { stdout } = await run('tar', ['-xzOf', target, 'app/seen.txt']);
   assert.match(stdout, /^https_proxy=http:\/\/proxy\.test:1$/m);
   assert.match(stdout, /^HOME=\/opt\/release\/home$/m);
   assert.doesNotMatch(stdout, /SECRET_OF_SHELL/);

@@ -44,7 +44,7 @@ test('only a committed tree is released', async () => {
 test('inside a hook of another repository, git acts on the folder alone', async (t) => {
   const [other, own] = ['other', 'own'].map((name) => path.join(folder, name));
   assert(other !== undefined && own !== undefined);
-  for (const place of [other, own]) await git(folder, ['init', '-q', place]);
+  for (const repository of [other, own]) await git(folder, ['init', '-q', repository]);
   process.env.GIT_DIR = path.join(other, '.git');
   process.env.GIT_WORK_TREE = other;
   t.after(() => {

@@ -35,8 +35,8 @@ after(() => database?.close());
 function isBlocked(tenant: Tenant): Promise<boolean> {
   const payer = { payerId: 'payer_none', address: ADDRESS, tenant, exceptIntentId: '' };
   return database.db.transaction(async (tx) => {
-    const [found] = await selectPayerActivities(tx, [{ ...payer, day: NOW, hour: NOW }]);
-    return found?.blocked_here === true;
+    const [result] = await selectPayerActivities(tx, [{ ...payer, day: NOW, hour: NOW }]);
+    return result?.blocked_here === true;
   });
 }
 
@@ -93,11 +93,11 @@ test('rejections count in their own mode, and for an hour', async () => {
     );
   }
   const countOf = async (tenant: Tenant) => {
-    const wanted = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
-    const [found] = await db.transaction((tx) =>
-      selectPayerActivities(tx, [{ ...wanted, day: hour, hour }]),
+    const expected = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
+    const [result] = await db.transaction((tx) =>
+      selectPayerActivities(tx, [{ ...expected, day: hour, hour }]),
     );
-    return [found?.refused_within_hour, found?.refused_here_within_hour];
+    return [result?.refused_within_hour, result?.refused_here_within_hour];
   };
   assert.deepEqual(await countOf(live), [1, 1]);
   // The count includes the rows of the previous test.

@@ -90,8 +90,8 @@ describe("a process's copy of the networks' states", () => {
   async function until(reasons: string, withinMs: number): Promise<void> {
     const from = performance.now();
     while (readiness.of(false).reasons.join() !== reasons) {
-      const found = readiness.of(false).reasons.join();
-      assert(performance.now() - from < withinMs, `${found} instead of ${reasons}`);
+      const result = readiness.of(false).reasons.join();
+      assert(performance.now() - from < withinMs, `${result} instead of ${reasons}`);
       await sleep(20);
     }
   }
@@ -108,8 +108,8 @@ describe("a process's copy of the networks' states", () => {
     assert.deepEqual(rows, [{ senders: 0, funded_senders: 0 }], 'it counts for no sender');
   });
 
-  const report = (owner: string, found: WorkerReport) =>
-    upsertReport(database.db, { livemode: false, owner }, found);
+  const report = (owner: string, result: WorkerReport) =>
+    upsertReport(database.db, { livemode: false, owner }, result);
   const age = (seconds: number) =>
     database.db.query(`update relayer_workers set seen_at = now() - $1 * interval '1 second'`, [
       seconds,

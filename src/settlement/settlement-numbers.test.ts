@@ -44,9 +44,9 @@ describe('settlement numbers', () => {
     assert.notDeepEqual(one, other);
     // The difference between two numbers must not reveal how many numbers were assigned between
     // them.
-    const rising = one.filter((place, n) => n > 0 && place > (one[n - 1] ?? 0)).length;
+    const rising = one.filter((position, n) => n > 0 && position > (one[n - 1] ?? 0)).length;
     assert.ok(rising > 85 && rising < 170, `${rising} of 255 steps go up`);
-    const next = one.filter((place, n) => n > 0 && place === (one[n - 1] ?? 0) + 1).length;
+    const next = one.filter((position, n) => n > 0 && position === (one[n - 1] ?? 0) + 1).length;
     assert.ok(next < 16, `${next} of 255 numbers follow their neighbor`);
   });
 
@@ -145,7 +145,7 @@ describe('settlement numbers', () => {
     const blocks = [...used.slice(0, 1), ...again].map(({ number }) => number / 256n);
     assert.deepEqual(
       blocks.map((block) => block === blocks[0]),
-      blocks.map((_, place) => place <= 6),
+      blocks.map((_, position) => position <= 6),
     );
   });
 

@@ -27,7 +27,7 @@ function lineOf(nonce: number, at: number) {
   return { nonce, unsigned, signed: `${unsigned}aa` as Hex, maxFeePerGas: '1000', at };
 }
 
-const asked = (nonce: number, unsigned = bytesOf(nonce)) =>
+const request = (nonce: number, unsigned = bytesOf(nonce)) =>
   ({ nonce, unsigned, maxFeePerGas: 10_000n }) as const;
 
 test('keeps the highest nonces, signs no lower ones, and counts the whole hour', async () => {
@@ -42,7 +42,7 @@ test('keeps the highest nonces, signs no lower ones, and counts the whole hour',
     const now = START + SIGNED;
     const limit = { perHour: PER_HOUR, now, used: null };
     const oldest = SIGNED - KEPT;
-    const judged = (nonce: number, unsigned?: Hex) => after.judge(asked(nonce, unsigned), limit);
+    const judged = (nonce: number, unsigned?: Hex) => after.judge(request(nonce, unsigned), limit);
     assert.deepEqual(judged(oldest), { kind: 'again', signed: `${bytesOf(oldest)}aa` });
     for (const nonce of [0, oldest - 1]) {
       // A forgotten nonce is never signed again: neither the same transaction nor another one,
@@ -53,9 +53,9 @@ test('keeps the highest nonces, signs no lower ones, and counts the whole hour',
       }
     }
     assert.equal(judged(SIGNED).kind, 'new');
-    const full = after.judge(asked(SIGNED), { ...limit, perHour: SIGNED });
+    const full = after.judge(request(SIGNED), { ...limit, perHour: SIGNED });
     assert.ok(full.kind === 'refused' && /an hour/.test(full.reason), 'all are counted');
-    assert.equal(after.judge(asked(SIGNED), { ...limit, perHour: SIGNED + 1 }).kind, 'new');
+    assert.equal(after.judge(request(SIGNED), { ...limit, perHour: SIGNED + 1 }).kind, 'new');
     await after.close();
   }
 });
@@ -64,15 +64,15 @@ test('a nonce that would be forgotten at once is not signed', async () => {
   const memory = await openMemory(folder, 'gap');
   for (let i = 0; i < KEPT; i++) await memory.note(lineOf(10 + i, START));
   const limit = { perHour: PER_HOUR, now: START, used: null };
-  assert.equal(memory.judge(asked(5), limit).kind, 'refused');
-  assert.equal(memory.judge(asked(10), limit).kind, 'again');
+  assert.equal(memory.judge(request(5), limit).kind, 'refused');
+  assert.equal(memory.judge(request(10), limit).kind, 'again');
   await memory.close();
 });
 
 test('a nonce more than 64 above the highest signed one is not signed', async () => {
   const memory = await openMemory(folder, 'far');
   const kindOf = (nonce: number, used: number | null = null) =>
-    memory.judge(asked(nonce), { perHour: PER_HOUR, now: START, used }).kind;
+    memory.judge(request(nonce), { perHour: PER_HOUR, now: START, used }).kind;
   // Nothing was signed yet, so without nodes the key counts as new.
   assert.deepEqual(
     [0, 64, 65].map((nonce) => kindOf(nonce)),
@@ -97,19 +97,19 @@ test('a thief of the token cannot make a key unusable if nodes are configured', 
     const memory = await openMemory(folder, `step-${step}`);
     const limit = { perHour: PER_HOUR, now: START, used: 100 };
     let signed = 0;
-    for (let nonce = 100; memory.judge(asked(nonce), limit).kind === 'new'; nonce += step) {
+    for (let nonce = 100; memory.judge(request(nonce), limit).kind === 'new'; nonce += step) {
       await memory.note(lineOf(nonce, START));
       signed++;
     }
     assert.equal(signed, KEPT, 'the next one would have forgotten a nonce that is not used');
     for (const nonce of [100, 101]) {
       // Each transaction can be replaced or, once the chain has used the earlier nonces, signed.
-      const outbids = memory.judge(asked(nonce, bytesOf(9_999)), { ...limit, used: nonce });
+      const outbids = memory.judge(request(nonce, bytesOf(9_999)), { ...limit, used: nonce });
       assert.equal(outbids.kind, 'new', `nonce ${nonce}`);
     }
     const far = 100 + KEPT * step;
     assert.equal(
-      memory.judge(asked(far), { ...limit, used: far - 1 }).kind,
+      memory.judge(request(far), { ...limit, used: far - 1 }).kind,
       'new',
       'the chain advanced',
     );

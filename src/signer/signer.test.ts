@@ -304,8 +304,8 @@ describe('npm run signer', () => {
     const server = await serveSigner(await readSettings(path.join(folder, 'tls.json')), () => {});
     try {
       const { port } = server.address() as AddressInfo;
-      const place = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
-      await assert.rejects(checkSigner(place), /self-signed certificate/);
+      const position = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
+      await assert.rejects(checkSigner(position), /self-signed certificate/);
       const ca = await readFile(cert);
       const ask = request({ port, host: 'localhost', ca, method: 'POST', path: '/sign' });
       const [response] = await once(ask.end('{}'), 'response');
@@ -357,11 +357,11 @@ describe('npm run signer', () => {
       ['sign.sh', 0o777, /sign\.sh is not used, because others can write it/],
     ];
     for (const [name, mode, message] of modes) {
-      const place = path.join(folder, name);
-      const before = (await stat(place)).mode;
-      await chmod(place, mode);
+      const target = path.join(folder, name);
+      const before = (await stat(target)).mode;
+      await chmod(target, mode);
       await assert.rejects(readSettings(file), { name: 'StartError', message }, name);
-      await chmod(place, before);
+      await chmod(target, before);
     }
     await chmod(path.join(folder, 'file.key'), 0o640);
     assert.equal((await readSettings(file)).accounts.length, 2, 'its own group may read it');
@@ -410,10 +410,10 @@ describe('npm run signer', () => {
       await assert.rejects(account.signTransaction(unsigned(699)), /nonce 699 is used/);
       await assert.rejects(account.signTransaction(unsigned(765)), /more than 64 above 700/);
       assert.ok(await account.signTransaction(unsigned(702)));
-      const asked = first.calls.length;
+      const callsBefore = first.calls.length;
       assert.ok(await account.signTransaction(unsigned(703)));
       assert.ok(await account.signTransaction(unsigned(701)));
-      assert.equal(first.calls.length, asked, 'then the signed nonces determine the next');
+      assert.equal(first.calls.length, callsBefore, 'then the signed nonces determine the next');
     } finally {
       server.close();
       for (const node of nodes) node.stop();
@@ -459,11 +459,11 @@ describe('npm run signer', () => {
     const at = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
     const ask = (address: Hex) => signerOf({ url: at, address, token: TOKEN });
     try {
-      const asked = unsigned(0);
-      await assert.rejects(ask(own.address).signTransaction(asked), /a different transaction/);
+      const answer = unsigned(0);
+      await assert.rejects(ask(own.address).signTransaction(answer), /a different transaction/);
       told = answers.same;
-      await assert.rejects(ask(fileAddress).signTransaction(asked), /signed for 0x/);
-      assert.ok(await ask(own.address).signTransaction(asked));
+      await assert.rejects(ask(fileAddress).signTransaction(answer), /signed for 0x/);
+      assert.ok(await ask(own.address).signTransaction(answer));
     } finally {
       liar.close();
     }

@@ -196,8 +196,8 @@ describe('each key is stolen in turn', () => {
     const stopped = await drill(async () => {
       if (granted) return settleAs(thief);
       granted = true;
-      const place = { predecessor: NO_PREDECESSOR, salt: SALT };
-      await world.network.send(thief, timelock, executeCall(grant, place));
+      const options = { predecessor: NO_PREDECESSOR, salt: SALT };
+      await world.network.send(thief, timelock, executeCall(grant, options));
     });
     const taken = before - (await world.network.usdcOf(payer));
     const act =

@@ -243,8 +243,8 @@ describe('a watchtower', () => {
   it('pauses with a key behind a signer, once the signer answers', async () => {
     const { chainId, settlement } = world.network.config;
     const functions = ['pauseSettling', 'pauseRefunding', 'cancelWallet', 'dropWalletChangesOf'];
-    const place = { keys: [world.network.watchKey], chainId, settlement, functions };
-    const signer = await startRemoteSigner(place);
+    const options = { keys: [world.network.watchKey], chainId, settlement, functions };
+    const signer = await startRemoteSigner(options);
     try {
       await signer.down();
       await steal(LARGE);
@@ -317,8 +317,8 @@ describe('a watchtower', () => {
     return {
       schedule: () => world.network.send(admin, timelock, scheduleCall(call, salt, 0n)),
       execute: () => {
-        const place = { predecessor: NO_PREDECESSOR, salt };
-        return world.network.send(world.network.watcher, timelock, executeCall(call, place));
+        const options = { predecessor: NO_PREDECESSOR, salt };
+        return world.network.send(world.network.watcher, timelock, executeCall(call, options));
       },
     };
   }
@@ -329,7 +329,7 @@ describe('a watchtower', () => {
     await grant.schedule();
     await world.network.mine(2);
     const told: FoundPast[] = [];
-    await look({ alertOperators: async (_tx, found) => void told.push(found) });
+    await look({ alertOperators: async (_tx, current) => void told.push(current) });
     assert.deepEqual(await alarms(), ['contract_changed CallScheduled']);
     assert.ok(
       told[0]?.lines[0]?.startsWith(`CallScheduled: ${account} becomes operator., 0x`),
@@ -506,7 +506,7 @@ describe('a watchtower', () => {
 
   it('alerts operators at once, and not every second', async () => {
     const told: FoundPast[] = [];
-    const alertOperators = async (_tx: Tx, found: FoundPast) => void told.push(found);
+    const alertOperators = async (_tx: Tx, current: FoundPast) => void told.push(current);
     await steal(LARGE);
     for (let n = 0; n < 3; n++) {
       await world.network.mine();

@@ -346,8 +346,8 @@ describe('the connection to a receiver', () => {
   test('a name that changes to a refused address later gets no new connection', async (t) => {
     const receiver = await receiverFor(t);
     const answers = [['127.0.0.1'], ['192.168.0.1', '127.0.0.1']];
-    let asked = 0;
-    const network = networkFor(() => answers[asked++] ?? []);
+    let requests = 0;
+    const network = networkFor(() => answers[requests++] ?? []);
     const transport = openTransport(new URL(`http://re.example:${receiver.port}/`), network);
     assert.ok((await transport.post([], body)).answered);
     const before = receiver.connections();
@@ -362,13 +362,13 @@ describe('the connection to a receiver', () => {
 
   test('a name is looked up once per attempt, never a second time', async (t) => {
     const receiver = await receiverFor(t);
-    let asked = 0;
+    let requests = 0;
     const network = networkFor(() => {
-      asked++;
+      requests++;
       return ['127.0.0.1'];
     });
     assert.ok((await post(`http://once.example:${receiver.port}/`, network)).answered);
-    assert.equal(asked, 1);
+    assert.equal(requests, 1);
   });
 
   test('sockets are reused, and closing gently lets a response arrive', async (t) => {

@@ -80,13 +80,13 @@ test('a batch of a replay never waits for the retry of a delivery that waits its
 test('a retry never waits for the days of an endpoint that it has locked', async () => {
   const { bench, retry } = await addDelivery();
   const day = clock.now().toISOString().slice(0, 10);
-  const asked = { tenant: bench.tenant, timeZone: 'UTC', from: day, to: day };
+  const request = { tenant: bench.tenant, timeZone: 'UTC', from: day, to: day };
   let stored: Promise<void> | undefined;
   let retried: ReturnType<typeof retry> | undefined;
   await bench.db.transaction(async (tx) => {
     // Stops the count after it has locked the days, before it writes.
     await tx.query('lock table delivery_days in share mode');
-    stored = storeDeliveryDays(bench.db, asked, clock.now());
+    stored = storeDeliveryDays(bench.db, request, clock.now());
     assert.deepEqual(await waitsFor(bench, 1), ['relation']);
     retried = retry();
     const waits = await waitsFor(bench, 2);

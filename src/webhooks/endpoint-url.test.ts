@@ -12,9 +12,9 @@ const answers: Record<string, readonly string[]> = {
 
 const resolver = {
   resolve: async (host: string) => {
-    const found = answers[host];
-    if (found === undefined) throw new Error('no such host name');
-    return found;
+    const result = answers[host];
+    if (result === undefined) throw new Error('no such host name');
+    return result;
   },
 };
 

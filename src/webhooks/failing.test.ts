@@ -299,8 +299,8 @@ describe('a failing endpoint', () => {
     names['rebind.example'] = ['10.0.0.1', '127.0.0.1'];
     await writeTestEvents(bench, 1, { type: 'refund.created' });
     const row = await eventually('refused', async () => {
-      const [found] = await deliveriesOf(bench, endpoint.id);
-      return found?.attempt === 1 ? found : undefined;
+      const [result] = await deliveriesOf(bench, endpoint.id);
+      return result?.attempt === 1 ? result : undefined;
     });
     assert.equal(row.error, 'address_refused');
     assert.equal(row.response_status, null);

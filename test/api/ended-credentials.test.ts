@@ -73,8 +73,8 @@ const terminal = () => api.merchant.test.terminal;
 
 async function intentId(): Promise<string> {
   const body = { amount: 5, terminal: terminal() };
-  const asked = { method: 'POST', path: '/v1/payment_intents', body } as const;
-  const created = await ask(api.url, api.merchant.test.key, asked);
+  const request = { method: 'POST', path: '/v1/payment_intents', body } as const;
+  const created = await ask(api.url, api.merchant.test.key, request);
   assert.equal(created.status, 201);
   return created.id ?? '';
 }

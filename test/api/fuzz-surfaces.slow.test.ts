@@ -141,7 +141,7 @@ test('a credential of one API is refused by all others', async () => {
     { surface: 'payer/v1', own: payer, routes: routes.payer },
   ];
   const isOpen = new Set(['/pair', '/pair/preview', '/networks', '/sign_in', '/sign_in/nonce']);
-  let asked = 0;
+  let requestCount = 0;
   for (const { surface, own, routes: declared } of doors) {
     for (const { method, path } of declared.filter((route) => !isOpen.has(route.path))) {
       for (const other of [device, payer, merchant, 'nonsense', ''].filter((key) => key !== own)) {
@@ -154,9 +154,9 @@ test('a credential of one API is refused by all others', async () => {
         );
         await response.body?.cancel();
         assert.equal(response.status, 401, `${method} ${surface}${path}`);
-        asked++;
+        requestCount++;
       }
     }
   }
-  assert.ok(asked > 150, `${asked} requests`);
+  assert.ok(requestCount > 150, `${requestCount} requests`);
 });

@@ -28,12 +28,12 @@ async function knownIds(): Promise<KnownIds> {
   const deliveries = await api.call({ path });
   const { pass } = await addPayer(api);
   const idempotencyKey = 'fuzzer-key';
-  const asked = {
+  const answer = {
     path: '/v1/refunds',
     idempotencyKey,
     body: { payment: known.pay_[0], amount: 1 },
   };
-  const refund = await api.call(asked);
+  const refund = await api.call(answer);
   assert.equal(refund.status, 201, JSON.stringify(refund.body));
   return {
     ...known,

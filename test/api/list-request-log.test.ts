@@ -21,9 +21,9 @@ test('a server finds its own refused call, and reads the log page by page', asyn
     (await api().call({ path: `/v1/request_log?${query}` })).body;
   const failures = 'failed=true&operation=createPaymentIntent';
   await eventually('it is logged', async () => (await read(failures)).data.length === 1);
-  const [found] = (await read(failures)).data;
+  const [result] = (await read(failures)).data;
   assert.deepEqual(
-    [found?.object, found?.id, found?.status, found?.code],
+    [result?.object, result?.id, result?.status, result?.code],
     ['request', id, 400, 'idempotency_key_required'],
   );
   const first = await read('limit=1&operation=listRequestLog');

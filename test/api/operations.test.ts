@@ -69,10 +69,10 @@ test('HEAD answers as GET does, without the body: pages, files, and the API', as
   const there = ['/livez', '/docs', '/llms.txt', '/openapi.json', '/packages/', '/api/v1/payments'];
   const refused = ['/api/v1/payments?limit=0', '/api/v1/payments/pay_x', '/no'];
   for (const path of [...there, ...refused]) {
-    const [asked, head] = [await answerOf('GET', path), await answerOf('HEAD', path)];
-    assert.deepEqual(head.told, asked.told, path);
-    assert.equal(asked.response.ok, there.includes(path), path);
-    assert.notEqual(await asked.response.text(), '', path);
+    const [request, head] = [await answerOf('GET', path), await answerOf('HEAD', path)];
+    assert.deepEqual(head.told, request.told, path);
+    assert.equal(request.response.ok, there.includes(path), path);
+    assert.notEqual(await request.response.text(), '', path);
     assert.equal(await head.response.text(), '', path);
   }
   const { response } = await answerOf('HEAD', '/api/v1/refunds/re_x/none');

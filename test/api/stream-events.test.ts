@@ -120,9 +120,9 @@ describe('a stream that is refused before it begins', () => {
     ['an empty type', { query: '?types=refund.*,' }, 400, 'parameter_invalid', 'types'],
     ['a strange parameter', { query: '?type=refund.*' }, 400, 'parameter_unknown', 'type'],
   ];
-  for (const [what, asked, status, code, param] of refused) {
+  for (const [what, request, status, code, param] of refused) {
     test(what, async () => {
-      const stream = await open(asked);
+      const stream = await open(request);
       assert.equal(stream.status, status);
       assert.deepEqual([codeOf(stream).code, codeOf(stream).param], [code, param]);
     });
@@ -146,11 +146,11 @@ describe('a stream that is refused before it begins', () => {
 
 test('the 21st stream of a key is refused, on any node; closing one makes room', async () => {
   const { secret } = await api.addKey(api.merchant.test.tenant);
-  const asked = Array.from({ length: 20 }, (_, i) => ({
+  const request = Array.from({ length: 20 }, (_, i) => ({
     key: secret,
     node: i % 2 === 0 ? api.url : other,
   }));
-  const streams = await Promise.all(asked.map(open));
+  const streams = await Promise.all(request.map(open));
   assert.deepEqual(
     streams.map(({ status }) => status),
     Array(20).fill(200),

@@ -46,7 +46,7 @@ interface Came {
 interface Client {
   readonly language: string;
   readonly agent: RegExp;
-  call(asked: Asked): Promise<Came>;
+  call(request: Asked): Promise<Came>;
   /** Calls `resolve()` on the last unknown result. */
   resolve(): Promise<Came>;
   verify(message: Message): Promise<Came>;
@@ -158,8 +158,8 @@ function drivenClient(child: ChildProcess, who: Pick<Client, 'language' | 'agent
   const { tell, close } = driven(child);
   return {
     ...{ ...who, close },
-    call: ({ apiKey = KEY, baseUrl = api.baseUrl, ...asked }) =>
-      tell({ ...asked, timeout, api_key: apiKey, base_url: baseUrl }),
+    call: ({ apiKey = KEY, baseUrl = api.baseUrl, ...request }) =>
+      tell({ ...request, timeout, api_key: apiKey, base_url: baseUrl }),
     resolve: () => tell({ resolve: true }),
     verify: (message) => tell({ verify: message }),
   };
@@ -173,8 +173,8 @@ function driven(child: ChildProcess) {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => errors.push(text));
   const lines = createInterface(stdout)[Symbol.asyncIterator]();
   return {
-    tell: async (asked: object): Promise<Came> => {
-      stdin.write(`${JSON.stringify(asked)}\n`);
+    tell: async (request: object): Promise<Came> => {
+      stdin.write(`${JSON.stringify(request)}\n`);
       const { value, done } = await lines.next();
       assert.ok(done !== true, errors.join(''));
       return JSON.parse(value);
@@ -318,9 +318,9 @@ test('docs/clients.md shows the results of each client', (t) => {
   const head = `Each client (${languages.join('; ')}) keeps these promises:\n`;
   const table = `\n${[head, ...promises].join('\n')}\n\n`;
   const text = readFileSync(DOCUMENT, 'utf8');
-  const wanted = text.replace(MARKERS, (_, begin, end) => `${begin}${table}${end}`);
-  if (process.env.UPDATE === '1') writeFileSync(DOCUMENT, wanted);
-  else assert.equal(text, wanted, 'UPDATE=1 writes the table');
+  const expected = text.replace(MARKERS, (_, begin, end) => `${begin}${table}${end}`);
+  if (process.env.UPDATE === '1') writeFileSync(DOCUMENT, expected);
+  else assert.equal(text, expected, 'UPDATE=1 writes the table');
   assert.match(text, MARKERS);
 });
 
@@ -382,13 +382,13 @@ test('a live key goes past the proxies of the environment, except through a tunn
     await t.test(client.language, async () => {
       api.script({ status: 200, body: INTENT });
       proxy.received = '';
-      const asked = { call: 'retrieve', retries: 0, apiKey: LIVE_KEY } as const;
+      const request = { call: 'retrieve', retries: 0, apiKey: LIVE_KEY } as const;
       for (const host of ['127.0.0.1', 'localhost']) {
         const baseUrl = api.baseUrl.replace('127.0.0.1', host);
-        assert.equal((await client.call({ ...asked, baseUrl })).outcome, 'ok', host);
+        assert.equal((await client.call({ ...request, baseUrl })).outcome, 'ok', host);
       }
       assert.equal(proxy.received, '');
-      const elsewhere = { ...asked, baseUrl: 'https://pay.example/api' };
+      const elsewhere = { ...request, baseUrl: 'https://pay.example/api' };
       assert.equal((await client.call(elsewhere)).outcome, 'no_answer');
       for (const line of proxy.received.split('\r\n\r\n').filter(Boolean)) {
         assert.match(line, /^CONNECT pay\.example:443 /);

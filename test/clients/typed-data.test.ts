@@ -18,7 +18,7 @@ interface Libraries {
   /** MetaMask's signing library. */
   readonly metaMask: {
     readonly TypedDataUtils: { eip712Hash(data: object, version: 'V4'): Uint8Array };
-    signTypedData(asked: { privateKey: Buffer; data: object; version: 'V4' }): `0x${string}`;
+    signTypedData(request: { privateKey: Buffer; data: object; version: 'V4' }): `0x${string}`;
   };
   readonly ethers: {
     readonly TypedDataEncoder: { hash(domain: object, types: object, message: object): string };
@@ -82,9 +82,9 @@ async function consentsToSign(): Promise<[string, unknown][]> {
   const { base_url: api, account, dashboard } = shared.sandbox;
   const owner = new PersonClient(`${api}/dashboard/v1`);
   assert.equal((await owner.post('/session', dashboard)).status, 200);
-  const asked = `consent?wallet=${wallet.address}`;
+  const request = `consent?wallet=${wallet.address}`;
   const read = async (which: string) =>
-    (await owner.get(`/accounts/${account}/test/${which}/${asked}`)).body.typed_data;
+    (await owner.get(`/accounts/${account}/test/${which}/${request}`)).body.typed_data;
   return [
     ['going live', await read('go_live')],
     ['another payout wallet', await read('settlement_wallet')],

@@ -17,8 +17,8 @@ async function devPackages(): Promise<string[]> {
 }
 
 /** Puts the packages of this checkout where `npm ci --omit=dev` installs them. */
-async function install({ place, folder }: Root): Promise<void> {
-  const app = path.join(place, folder);
+async function install({ place: target, folder }: Root): Promise<void> {
+  const app = path.join(target, folder);
   for (const part of ['', 'sdk', 'cli', 'x402', 'reader']) {
     const source = path.join(ROOT, part, 'node_modules');
     const names = (await readdir(source).catch(() => [])).filter((name) => !name.startsWith('.'));
@@ -36,10 +36,10 @@ test('the image can be built: each COPY and RUN line works, the two installs apa
   const why = await whyNoRoot();
   if (why !== null) return t.skip(why);
   // On the file system of node_modules, because its files are hard-linked.
-  const place = await mkdtemp(path.join(ROOT, 'node_modules/.image-'));
-  t.after(() => rm(place, { recursive: true, force: true, maxRetries: 5 }));
+  const target = await mkdtemp(path.join(ROOT, 'node_modules/.image-'));
+  t.after(() => rm(target, { recursive: true, force: true, maxRetries: 5 }));
   const skipped: string[] = [];
-  const root = await runStages(ROOT, place, async (stage, command) => {
+  const root = await runStages(ROOT, target, async (stage, command) => {
     if (!/^npm (ci|run walletconnect)\b/.test(command)) return runIn(stage, command);
     skipped.push(command);
     if (command.startsWith('npm ci')) await install(stage);

@@ -361,11 +361,11 @@ test('every package that npm ci fetches has a hash, for other platforms too', as
     assert.doesNotMatch(text, /"resolved": ?"https?:/, `${file} names no registry`);
     const { packages } = JSON.parse(text) as { packages: Readonly<Record<string, Locked>> };
     const bare = Object.entries(packages).filter(
-      ([place, { integrity, link, inBundle }]) =>
-        place.includes('node_modules/') && !link && !inBundle && integrity === undefined,
+      ([position, { integrity, link, inBundle }]) =>
+        position.includes('node_modules/') && !link && !inBundle && integrity === undefined,
     );
     assert.deepEqual(
-      bare.map(([place]) => place),
+      bare.map(([position]) => position),
       [],
       `${file}: run node .ci/complete-lockfile.mjs`,
     );

@@ -10,15 +10,15 @@ const CALL = /\blog\??\.(?:info|warn|error)\(\s*(?:'((?:[^'\\]|\\.)*)'|"([^"]*)"
 const FEWEST_MESSAGES = 50;
 
 async function messages(): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const results = new Map<string, string>();
   for await (const name of glob('src/**/*.ts', { cwd: ROOT })) {
     if (name.endsWith('.test.ts')) continue;
     const text = readFileSync(path.join(ROOT, name), 'utf8');
     for (const [, single, double, template = ''] of text.matchAll(CALL)) {
-      found.set(single ?? double ?? template.replaceAll(/\$\{[^}]*\}/g, '…'), name);
+      results.set(single ?? double ?? template.replaceAll(/\$\{[^}]*\}/g, '…'), name);
     }
   }
-  return found;
+  return results;
 }
 
 test('every log message is in the reference, and no other', async () => {

@@ -20,7 +20,7 @@ let rules = '';
 let alerts: readonly string[] = [];
 
 const matches = (text: string, pattern: RegExp) =>
-  [...text.matchAll(pattern)].map(([, found]) => found ?? '');
+  [...text.matchAll(pattern)].map(([, result]) => result ?? '');
 
 before(async () => {
   rules = await readFile(path.join(FOLDER, 'tapline-rules.yml'), 'utf8');

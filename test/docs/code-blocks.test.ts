@@ -40,8 +40,8 @@ async function allCodeBlocks(): Promise<ReadonlyMap<string, string>> {
   for (const file of PACKAGES) pages.push([file, await readFile(path.join(ROOT, file), 'utf8')]);
   const codeBlocks = new Map<string, string>();
   for (const [page = '', text = ''] of pages) {
-    const found = text.matchAll(/^```(?:ts|js)(?: .*)?\n([\s\S]*?)^```$/gm);
-    for (const [index, [, code = '']] of [...found].entries()) {
+    const results = text.matchAll(/^```(?:ts|js)(?: .*)?\n([\s\S]*?)^```$/gm);
+    for (const [index, [, code = '']] of [...results].entries()) {
       const name = page.replace(/^\/docs\/|\.md$/g, '').replaceAll('/', '_');
       codeBlocks.set(`${name}-${index + 1}.mts`, `${code}export {};\n`);
     }

@@ -22,20 +22,20 @@ function linksOf(html: string): string[] {
 
 /** Returns every page reachable from `/docs`. */
 async function crawl(): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
+  const results = new Map<string, string>();
   const waiting = ['/docs'];
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
-    if (found.has(path)) continue;
+    if (results.has(path)) continue;
     const response = await get(path);
     assert.equal(response.status, 200, path);
     const html = await response.text();
-    found.set(path, html);
+    results.set(path, html);
     for (const link of linksOf(html)) {
       const [to = ''] = link.split('#');
       if (to.startsWith('/docs') && !/[.?]/.test(to)) waiting.push(to);
     }
   }
-  return found;
+  return results;
 }
 
 before(async () => {

@@ -63,8 +63,8 @@ test('each merchant route accepts its own scope, and no other', async () => {
     });
   }
   const scoped = ROUTES.merchant.flatMap((route) => {
-    const found = keys.get(route.scope ?? '');
-    return found === undefined ? [] : [{ route, ...found }];
+    const result = keys.get(route.scope ?? '');
+    return result === undefined ? [] : [{ route, ...result }];
   });
   assert.ok(scoped.length > 30, `${scoped.length} routes`);
   const open = ROUTES.merchant.filter(({ scope }) => scope === null);
@@ -99,12 +99,12 @@ test('each terminal route refuses ended keys and other accounts’ payments', as
   const routes = ROUTES.device.filter(({ path }) => !FOR_VISITORS.includes(path));
   assert.ok(routes.length >= 12, `${routes.length} routes`);
   for (const route of routes) {
-    const asked = { surface: 'device/v1', ids: { id: foreign.id } };
-    const own = await ask(route, { ...asked, key });
+    const request = { surface: 'device/v1', ids: { id: foreign.id } };
+    const own = await ask(route, { ...request, key });
     assert.notEqual(own.status, 401, own.what);
     const isOfPayment = route.path.includes('{id}');
     assert.ok(!isOfPayment || own.status === 404 || own.status === 400, own.what);
-    const refused = await ask(route, { ...asked, key: ended });
+    const refused = await ask(route, { ...request, key: ended });
     assert.equal(refused.status, 401, refused.what);
   }
 });
@@ -122,9 +122,9 @@ test('each payer route requires a fresh wallet signature if it declares that', a
         [hashSecret(key), signedAgo],
       );
       const ids = { id: newId('pass', api.clock.now()) };
-      const asked = await ask(route, { surface: 'payer/v1', key, ids });
-      assert.notEqual(asked.status, 401, asked.what);
-      judge(route, asked.code);
+      const request = await ask(route, { surface: 'payer/v1', key, ids });
+      assert.notEqual(request.status, 401, request.what);
+      judge(route, request.code);
     }
   };
   let refused = 0;
@@ -145,8 +145,8 @@ test('no payer route works with an expired session', async () => {
   const key = await signInWallet(api.url, newWallet());
   await api.db.query("update payer_sessions set expires_at = now() - interval '1 s'");
   for (const route of ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path))) {
-    const asked = await ask(route, { surface: 'payer/v1', key });
-    assert.equal(asked.status, 401, asked.what);
+    const request = await ask(route, { surface: 'payer/v1', key });
+    assert.equal(request.status, 401, request.what);
   }
 });
 
@@ -154,8 +154,8 @@ test('neither a merchant’s key nor a made-up token opens a pay link', async ()
   assert.ok(ROUTES.pay.length >= 5);
   for (const route of ROUTES.pay) {
     for (const key of [null, api.merchant.test.key]) {
-      const asked = await ask(route, { surface: 'pay/v1', key, ids: { token: '0'.repeat(22) } });
-      assert.ok(asked.status === 404 || asked.status === 400, asked.what);
+      const request = await ask(route, { surface: 'pay/v1', key, ids: { token: '0'.repeat(22) } });
+      assert.ok(request.status === 404 || request.status === 400, request.what);
     }
   }
 });

@@ -22,14 +22,14 @@ const manifest = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'
   readonly allowScripts: Readonly<Record<string, boolean>>;
 };
 
-function nameOf(place: string): string {
-  return place.slice(place.lastIndexOf('node_modules/') + 'node_modules/'.length);
+function nameOf(folder: string): string {
+  return folder.slice(folder.lastIndexOf('node_modules/') + 'node_modules/'.length);
 }
 
 test('install scripts run for Node, Foundry and PostgreSQL on every system, and no other', () => {
   const wanting = Object.entries(lock.packages)
     .filter(([, { hasInstallScript }]) => hasInstallScript === true)
-    .map(([place]) => nameOf(place));
+    .map(([folder]) => nameOf(folder));
   // npm 12 runs install scripts only for listed packages, so a package that is missing here would
   // not work.
   assert.deepEqual(wanting.sort(), Object.keys(manifest.allowScripts).sort());
@@ -37,9 +37,9 @@ test('install scripts run for Node, Foundry and PostgreSQL on every system, and 
 });
 
 test('every version is exact', () => {
-  const wanted = { ...manifest.dependencies, ...manifest.devDependencies };
-  assert.ok(Object.keys(wanted).length > 20);
-  for (const [name, version] of Object.entries(wanted)) {
+  const expected = { ...manifest.dependencies, ...manifest.devDependencies };
+  assert.ok(Object.keys(expected).length > 20);
+  for (const [name, version] of Object.entries(expected)) {
     assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
   }
 });

@@ -72,7 +72,7 @@ async function idsOf(accountId: string): Promise<ReadonlyMap<IdKind, string>> {
      where table_schema = 'public' and column_name in ('id', 'account_id') and data_type = 'text'
      group by table_name having count(*) = 2 order by table_name`,
   );
-  const found = new Map<IdKind, string>();
+  const results = new Map<IdKind, string>();
   for (const { name } of tables) {
     const rows = await server.db.query<{ id: string }>(
       `select id from ${name} where account_id = $1 order by id desc limit 1`,
@@ -80,9 +80,9 @@ async function idsOf(accountId: string): Promise<ReadonlyMap<IdKind, string>> {
     );
     const id = rows[0]?.id ?? '';
     const kind = Object.entries(ID_PREFIXES).find(([, prefix]) => id.startsWith(prefix));
-    if (kind !== undefined) found.set(kind[0] as IdKind, id);
+    if (kind !== undefined) results.set(kind[0] as IdKind, id);
   }
-  return found;
+  return results;
 }
 
 async function addPerson(name: string, given: Omit<Person, 'client'>): Promise<void> {

@@ -71,8 +71,8 @@ function startExample(name: string, extra: Readonly<Record<string, string>> = {}
     line: async (fits) => {
       const until = Date.now() + PAID_WITHIN_MS;
       for (;;) {
-        const found = lines.find((line) => fits.test(line));
-        if (found !== undefined) return found;
+        const result = lines.find((line) => fits.test(line));
+        if (result !== undefined) return result;
         assert.ok(Date.now() < until && child.exitCode === null, `${name}: ${lines.join(' / ')}`);
         await sleep(20);
       }

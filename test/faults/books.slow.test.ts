@@ -39,8 +39,8 @@ let secret = '';
 
 const urls = () => [`${world.nodes[0]?.url}`];
 const account = () => world.sandbox.account;
-const merchant = (place = 0) =>
-  caller(`${world.nodes[place]?.url}/v1`, world.sandbox.test.secret_key);
+const merchant = (position = 0) =>
+  caller(`${world.nodes[position]?.url}/v1`, world.sandbox.test.secret_key);
 
 before(async () => {
   world = await openRestoreGround();

@@ -88,7 +88,7 @@ async function completesOnce(stage: Stage, keys: readonly string[]): Promise<voi
 /** Creates intents one at a time. @returns the slowest response in milliseconds. */
 async function slowestCreate(stage: Stage, count: number): Promise<number> {
   let slowest = 0;
-  for (let asked = 0; asked < count; asked++) {
+  for (let requests = 0; requests < count; requests++) {
     const began = performance.now();
     assert.equal((await create(stage, randomUUID())).status, 201);
     slowest = Math.max(slowest, performance.now() - began);
@@ -211,7 +211,7 @@ describe('when the disk of PostgreSQL is full', { skip: reason }, () => {
     const free = await small?.fill();
     const keys: string[] = [];
     let refused = 0;
-    for (let asked = 0; asked < 400 && refused < 5; asked++) {
+    for (let requests = 0; requests < 400 && refused < 5; requests++) {
       const key = randomUUID();
       keys.push(key);
       const began = performance.now();

@@ -84,8 +84,8 @@ describe("an operator's key settles, refunds and withdraws without the service",
     await outside.refund(first, REFUNDED);
     await outside.withdraw({ ...first, amount: WITHDRAWN, number: DRAWN_BY_NOBODY });
     await waitUntil(async () => {
-      const found = await count('select count(*) from foreign_settlements');
-      return found === 5 || (await world.recovery()).request_count > requestCount;
+      const result = await count('select count(*) from foreign_settlements');
+      return result === 5 || (await world.recovery()).request_count > requestCount;
     }, FOUND_MS);
   });
 

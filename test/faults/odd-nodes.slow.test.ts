@@ -35,7 +35,7 @@ interface Asked {
 
 /** Customers act while the node misbehaves. @returns the jobs that need a result. */
 async function ask(name: string, taps: number, refundable: readonly string[]): Promise<Asked> {
-  const orders = Array.from({ length: taps }, (_, place) => `${name}-${place}`);
+  const orders = Array.from({ length: taps }, (_, position) => `${name}-${position}`);
   const created = await Promise.all(orders.map((order) => world.create(0, order)));
   const intents = created.map(({ body }) => body.id);
   // The till retries as long as the service asks for it.
@@ -66,9 +66,9 @@ async function undecided({ intents, refunds }: Asked): Promise<string[]> {
   return rows.map(({ id, status }) => `${id} ${status}`);
 }
 
-async function decidedSoon(asked: Asked): Promise<void> {
-  await waitUntil(async () => (await undecided(asked)).length === 0, DECIDED_MS);
-  assert.deepEqual(await undecided(asked), []);
+async function decidedSoon(request: Asked): Promise<void> {
+  await waitUntil(async () => (await undecided(request)).length === 0, DECIDED_MS);
+  assert.deepEqual(await undecided(request), []);
 }
 
 async function alarms(): Promise<string[]> {
@@ -90,10 +90,10 @@ async function whileNode(
   provider.behavior = odd.behavior;
   const since = performance.now();
   const refundable = paid.map(({ payment }) => payment);
-  const asked = await ask(name, odd.taps, refundable);
+  const request = await ask(name, odd.taps, refundable);
   await sleep(odd.ms - (performance.now() - since));
   provider.behavior = null;
-  await decidedSoon(asked);
+  await decidedSoon(request);
   const { request_count: recoveries, loss_shown: lossShown } = await world.recovery();
   assert.deepEqual(
     [recoveries, lossShown],
@@ -142,7 +142,7 @@ describe('the chain', () => {
     );
 
   it('replaces its two newest blocks: the ledger follows, and no alarm is open', async () => {
-    const orders = Array.from({ length: 5 }, (_, place) => `MOVE-${place}`);
+    const orders = Array.from({ length: 5 }, (_, position) => `MOVE-${position}`);
     await putRates(world.db, { eur: '1', usd: '1' }, { now: new Date() });
     const line_items = [{ name: 'Coffee', quantity: 2, unit_amount: 125, tax_rate: 700 }];
     const sale = { presentment: { currency: 'eur', amount: 250 }, line_items };

@@ -67,7 +67,7 @@ describe('a restored copy of the database', () => {
   let withdrawn: Seen;
   const intents = new Map<string, unknown>();
   const intentOf = (order: string) => present(intents.get(order), `intent of ${order}`);
-  const number = (place: number) => DRAWN_BY_NOBODY + BigInt(place);
+  const number = (position: number) => DRAWN_BY_NOBODY + BigInt(position);
   const read = (order: string) => world.readIntent(intentOf(order));
 
   before(async () => {
@@ -208,7 +208,7 @@ describe('a restored copy of the database', () => {
   it('agrees with the chain, except for the settlement that number_taken names', async () => {
     const taken = await numberOf(intentOf('NUMBER'));
     const merchantNumber = await world.merchantNumber();
-    const { found, charged } = await world.onChain(async (chain) => {
+    const { found: result, charged } = await world.onChain(async (chain) => {
       // The merchant of settlement 3 has no account.
       const sides = await readBothSides(world.db, chain, new Set([number(3)]));
       const one = present(sides.settled.find((each) => each.number === taken) ?? null, 'charge');
@@ -222,7 +222,7 @@ describe('a restored copy of the database', () => {
       `the contract holds ${charged} more`,
     ];
     assert.deepEqual(
-      found.map(({ detail }) => withDifference(detail)).toSorted(),
+      result.map(({ detail }) => withDifference(detail)).toSorted(),
       expected.toSorted(),
     );
   });

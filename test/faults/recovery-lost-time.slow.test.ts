@@ -174,7 +174,7 @@ describe('a sale in the lost period by a payer unknown to the restored database'
 });
 
 describe('a card and a code after a loss', () => {
-  let asked: Reply;
+  let request: Reply;
 
   it('a URL used in the lost period asks the payer to confirm, and charges nothing', async () => {
     const again = await sell('SPENT', { type: 'nfc_sun', value: spentUrl });
@@ -191,9 +191,9 @@ describe('a card and a code after a loss', () => {
   });
 
   it('each tap asks until the payer has approved one; later ones do not', async () => {
-    asked = await sell('OWN', { type: 'nfc_sun', value: ownUrl });
-    assert.equal(asked.body.status, 'requires_action', JSON.stringify(asked.body));
-    assert.equal((await answer(asked, true)).status, 200);
+    request = await sell('OWN', { type: 'nfc_sun', value: ownUrl });
+    assert.equal(request.body.status, 'requires_action', JSON.stringify(request.body));
+    assert.equal((await answer(request, true)).status, 200);
     const next = await sell('NEXT', { type: 'nfc_sun', value: nextUrl });
     assert.equal(next.body.status, 'succeeded', JSON.stringify(next.body));
   });
@@ -228,7 +228,7 @@ function statusOf({ status, body }: Reply): readonly unknown[] {
   return [status, body.status];
 }
 
-function answer(asked: Reply, approve: boolean): Promise<Reply> {
-  const path = `/test_helpers/payment_intents/${asked.body.id}/payer_confirm`;
+function answer(request: Reply, approve: boolean): Promise<Reply> {
+  const path = `/test_helpers/payment_intents/${request.body.id}/payer_confirm`;
   return persist(() => merchant().post(path, { approve }));
 }

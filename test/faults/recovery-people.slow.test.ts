@@ -63,8 +63,8 @@ async function addOrganization(): Promise<void> {
     const made = await createLocation(tx, ref, { name: 'Harbor' });
     assert.ok(!isRefusal(made));
     location = made.id;
-    const asked = { name: 'Cafés', ownerId: owner.userId, actor, now: now() };
-    organization = (await createOrganization(tx, asked)).id;
+    const request = { name: 'Cafés', ownerId: owner.userId, actor, now: now() };
+    organization = (await createOrganization(tx, request)).id;
     await tx.query('update terminals set location_id = $2 where id = $1', [
       sandbox.test.terminal,
       location,

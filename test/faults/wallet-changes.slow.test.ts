@@ -95,9 +95,9 @@ function payouts(chain: Chain) {
 /** Returns the contract's state. */
 function held({ merchantNumber }: Shop) {
   return world.onChain(async (chain) => {
-    const [found] = await readMerchantWallets(chain, [merchantNumber]);
-    assert.ok(found !== undefined);
-    return { wallet: found.wallet, announced: found.announced?.wallet ?? null };
+    const [result] = await readMerchantWallets(chain, [merchantNumber]);
+    assert.ok(result !== undefined);
+    return { wallet: result.wallet, announced: result.announced?.wallet ?? null };
   });
 }
 
@@ -169,8 +169,8 @@ async function ask(shop: Shop): Promise<void> {
     const actor = { type: 'system', name: 'tests' } as const;
     const consent = { wallet: account.address, deadline, signature };
     const deploy = () => assert.fail('a key needs no deployment');
-    const asked = await changeWallet(deps, { tenant, actor, now }, { consent, deploy });
-    assert.ok(!isRefusal(asked), isRefusal(asked) ? asked.message : '');
+    const reply = await changeWallet(deps, { tenant, actor, now }, { consent, deploy });
+    assert.ok(!isRefusal(reply), isRefusal(reply) ? reply.message : '');
   });
 }
 

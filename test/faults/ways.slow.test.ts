@@ -123,11 +123,11 @@ async function refundAndWithdraw(before: readonly Play[], all: readonly Play[]):
   const { client: office } = await enrolOwner(ways.url(0), ways.world.sandbox.dashboard);
   const at = { ...ways, office };
   const paid = [before, all].map((plays) => plays.filter(({ result }) => result?.payment != null));
-  for (const [place, by] of Object.values(REFUNDS).entries()) {
+  for (const [position, by] of Object.values(REFUNDS).entries()) {
     for (const plays of paid) {
-      const play = plays[place % plays.length];
+      const play = plays[position % plays.length];
       if (play === undefined) continue;
-      const answer = await by(at, { payment: paymentOf(play), amount: 100_000 + place });
+      const answer = await by(at, { payment: paymentOf(play), amount: 100_000 + position });
       assert.equal(answer.status, 201, JSON.stringify(answer.body));
     }
   }

@@ -46,8 +46,8 @@ before(async () => {
 
 after(() => shared.close());
 
-async function intentOn(place: string): Promise<string> {
-  const made = await merchant().post('/payment_intents', { amount: AMOUNT, terminal: place });
+async function intentOn(address: string): Promise<string> {
+  const made = await merchant().post('/payment_intents', { amount: AMOUNT, terminal: address });
   assert.equal(made.status, 201, JSON.stringify(made.body));
   return String(made.body.id);
 }

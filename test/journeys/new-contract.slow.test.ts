@@ -65,8 +65,8 @@ test('1. the service knows both: a merchant that has not moved is paid at the fi
 });
 
 test('2. the merchant agrees to the second, with the same account and keys', async () => {
-  const asked = await shop.owner.get(modeOf('/go_live'));
-  const next = String(asked.body.next_contract);
+  const reply = await shop.owner.get(modeOf('/go_live'));
+  const next = String(reply.body.next_contract);
   assert.equal(next.toLowerCase(), second.settlement.toLowerCase());
   await shop.addFactor();
   await goLive();
@@ -111,8 +111,8 @@ test('6. withdrawals empty the first contract; later refunds from it fail', asyn
   const [former] = wallet.former_contracts as { settlement: string; merchant_number: number }[];
   assert.equal(former?.settlement.toLowerCase(), shop.first.settlement.toLowerCase());
   const key = { 'Idempotency-Key': 'all that is left at the first' };
-  const asked = await shop.owner.post(modeOf('/withdrawals'), { amount: 3 * SALE }, key);
-  assert.equal(asked.status, 201, asked.text);
+  const reply = await shop.owner.post(modeOf('/withdrawals'), { amount: 3 * SALE }, key);
+  assert.equal(reply.status, 201, reply.text);
   await until('the withdrawal', async () => {
     const [row] = (await shop.owner.get(modeOf('/withdrawals'))).body.data as { status: string }[];
     return row?.status === 'succeeded' ? true : null;

@@ -269,9 +269,9 @@ test('a merchant signs up and is verified by an operator created by command', as
 test('the merchant goes live on mainnet and gets a live key and terminal', async () => {
   const wallet = privateKeyToAccount(generatePrivateKey());
   const place = `/accounts/${account}/live`;
-  const asked = await merchant.get(`${place}/go_live/consent?wallet=${wallet.address}`);
-  const signature = await wallet.signTypedData(asked.body.typed_data as TypedDataDefinition);
-  const { deadline } = asked.body;
+  const reply = await merchant.get(`${place}/go_live/consent?wallet=${wallet.address}`);
+  const signature = await wallet.signTypedData(reply.body.typed_data as TypedDataDefinition);
+  const { deadline } = reply.body;
   const consent = { wallet: wallet.address, deadline, signature };
   await addFactorNow(merchant, PASSWORD);
   await clickInMail('nina@cafe.test');

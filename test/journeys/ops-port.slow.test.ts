@@ -44,15 +44,15 @@ async function requireCountersAtZero(port: string): Promise<void> {
       labels.every((label) => /^\w+="[^"]*"$/.test(label)),
       `this test compares labels that are equal to a text, not ${labels}`,
     );
-    const found = zeros.filter(
+    const results = zeros.filter(
       (zero) => zero.name === name && labels.every((label) => zero.labels.includes(label)),
     );
-    const wanted = `${name}{${labels}}`;
-    assert.ok(found.length > 0, `${wanted} is not 0 at the start`);
-    const networks = found.flatMap((zero) => zero.labels.filter((one) => /^network=/.test(one)));
+    const expected = `${name}{${labels}}`;
+    assert.ok(results.length > 0, `${expected} is not 0 at the start`);
+    const networks = results.flatMap((zero) => zero.labels.filter((one) => /^network=/.test(one)));
     if (networks.length === 0) continue;
     for (const network of NETWORKS) {
-      assert.ok(networks.includes(`network="${network}"`), `${wanted} is not 0 for ${network}`);
+      assert.ok(networks.includes(`network="${network}"`), `${expected} is not 0 for ${network}`);
     }
   }
 }

@@ -307,8 +307,8 @@ test('an open intent shows the total and fees that its payment has', async () =>
     const { cashback } = payment.fees as { cashback: number };
     assert.equal(Number(payment.total_charged) - cashback, paid);
     for (const sum of [`presentment_amount=${total}`, `amount=${paid}`]) {
-      const found = await terminal.get(`/payments?order_id=${payment.order_id}&${sum}`);
-      assert.equal((found.body.data as unknown[]).length, 1, sum);
+      const result = await terminal.get(`/payments?order_id=${payment.order_id}&${sum}`);
+      assert.equal((result.body.data as unknown[]).length, 1, sum);
     }
   }
 });

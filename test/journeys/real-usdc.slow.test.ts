@@ -189,15 +189,15 @@ describe('on real USDC', { skip: FIAT_TOKEN_MISSING }, () => {
     const owner = new PersonClient(`${url}/api/dashboard/v1`);
     await owner.post('/session', { ...dashboard });
     await addFactorNow(owner, dashboard.password);
-    const place = `/accounts/${account}/test/withdrawals`;
+    const path = `/accounts/${account}/test/withdrawals`;
     const key = { 'Idempotency-Key': 'the first withdrawal' };
-    const asked = await owner.post(place, { amount: 10_000_000 }, key);
-    assert.equal(asked.status, 201, asked.text);
+    const reply = await owner.post(path, { amount: 10_000_000 }, key);
+    assert.equal(reply.status, 201, reply.text);
     await until('the withdrawal', async () => {
-      const [row] = (await owner.get(place)).body.data as { status: string }[];
+      const [row] = (await owner.get(path)).body.data as { status: string }[];
       return row?.status === 'succeeded' ? true : null;
     });
-    assert.equal(await usdcOf(asked.body.wallet as Hex), 10_000_000n);
+    assert.equal(await usdcOf(reply.body.wallet as Hex), 10_000_000n);
     assert.equal(await available(), TAPS * AMOUNT - 11_000_000);
   });
 

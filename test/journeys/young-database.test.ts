@@ -171,9 +171,9 @@ for (const [name, known, analyzedAt] of [
     const wrong = readings.filter(([, reading]) => isTooMuch(reading)).map(describeReading);
     assert.deepEqual(wrong, []);
     for (const [pattern, indexes] of INDEXES) {
-      const found = readings.filter(([, { statement }]) => pattern.test(statement.text));
-      assert.ok(found.length > 0, String(pattern));
-      for (const [size, { scans }] of found) assert.deepEqual(scans, indexes, `at ${size} rows`);
+      const results = readings.filter(([, { statement }]) => pattern.test(statement.text));
+      assert.ok(results.length > 0, String(pattern));
+      for (const [size, { scans }] of results) assert.deepEqual(scans, indexes, `at ${size} rows`);
     }
     const hasRun = readings.filter(([, { rows }]) => rows !== null).length;
     assert.ok(hasRun > readings.length / 2, `${hasRun} of ${readings.length} have run`);

@@ -35,10 +35,10 @@ before(async () => {
 });
 
 async function emptyProject(name: string): Promise<string> {
-  const place = path.join(folder, name);
-  await mkdir(place);
-  await writeFile(path.join(place, 'package.json'), '{"private": true}');
-  return place;
+  const target = path.join(folder, name);
+  await mkdir(target);
+  await writeFile(path.join(target, 'package.json'), '{"private": true}');
+  return target;
 }
 
 /** TypeScript 5.9; Bun and Deno. */

@@ -65,8 +65,8 @@ test(`${BATCHES} batches are rebuilt from events within a minute`, async (t) => 
     const known = await selectBatches(database.db, CONTRACT, kept);
     for (const batch of kept) {
       const args = [nodeIndexOf(batch)];
-      const asked = { address: PROBE, abi, functionName: 'rangeNode', args };
-      assert.equal(known.get(batch)?.node, await node.client.readContract(asked), `${batch}`);
+      const request = { address: PROBE, abi, functionName: 'rangeNode', args };
+      assert.equal(known.get(batch)?.node, await node.client.readContract(request), `${batch}`);
     }
   } finally {
     await database.close();

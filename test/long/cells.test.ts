@@ -218,18 +218,18 @@ interface Reply {
  */
 async function visit(
   host: string,
-  asked: { readonly method: string; readonly body?: object; readonly cookie?: string },
+  input: { readonly method: string; readonly body?: object; readonly cookie?: string },
 ): Promise<Reply> {
   const { port } = new URL(shared);
   const headers = {
     host,
     origin: `http://${host}`,
     'content-type': 'application/json',
-    ...(asked.cookie === undefined ? {} : { cookie: asked.cookie }),
+    ...(input.cookie === undefined ? {} : { cookie: input.cookie }),
   };
   const path = '/api/dashboard/v1/session';
-  const sent = request({ host: '127.0.0.1', port, path, method: asked.method, headers });
-  sent.end(asked.body === undefined ? undefined : JSON.stringify(asked.body));
+  const sent = request({ host: '127.0.0.1', port, path, method: input.method, headers });
+  sent.end(input.body === undefined ? undefined : JSON.stringify(input.body));
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   let body = '';
   for await (const chunk of answer) body += chunk;
@@ -426,11 +426,11 @@ test('a cell’s database is restored: its sales return, the other is unaffected
   lost.network = await startCell(1);
   await until('the balancer', () => answers(lost));
   for (const payment of sold) {
-    const found = await until(`payment ${payment}`, async () => {
+    const result = await until(`payment ${payment}`, async () => {
       const { status, body } = await merchantOf(lost).get(`/payments/${payment}`);
       return status === 200 ? body : null;
     });
-    assert.equal(found.recovered, true, JSON.stringify(found));
+    assert.equal(result.recovered, true, JSON.stringify(result));
   }
   await sell(other, present(payers[1], 'payer of cell 1'));
   await until('sales in the cell that lost', async () => {

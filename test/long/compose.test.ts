@@ -38,7 +38,7 @@ const [FIRST, NEXT] = VERSIONS;
 const run = promisify(execFile);
 
 let engine: Engine;
-let place = '';
+let target = '';
 let block = '';
 let certificates: Certificates;
 
@@ -64,10 +64,10 @@ const rig = new Rig(async ({ undo }) => {
   if (kept === '') {
     const tree = path.join(engine.folder, 'tapline');
     await run('git', ['clone', '-q', ROOT, tree]);
-    place = path.join(tree, 'deploy/container');
+    target = path.join(tree, 'deploy/container');
   } else {
-    place = path.join(engine.folder, 'srv/tapline');
-    await mkdir(path.dirname(place));
+    target = path.join(engine.folder, 'srv/tapline');
+    await mkdir(path.dirname(target));
     const [first = ''] = await releaseBlocks();
     await typeRelease(first, FIRST);
   }
@@ -82,7 +82,7 @@ async function whyNoImages(): Promise<string | null> {
   return isThere === null ? `${image} is missing: no engine answered when it was made` : null;
 }
 
-const inFolder = (commands: string) => engine.type(commands, { cwd: place });
+const inFolder = (commands: string) => engine.type(commands, { cwd: target });
 
 /**
  * Returns the guide's commands for a release's container files: the first release's, then the next
@@ -110,7 +110,7 @@ const useImage = (version: string) =>
 
 /** Edits a file as a person would; the example text must exist. */
 async function edited(name: string, example: string | RegExp, change: (line: string) => string) {
-  const file = path.join(place, name);
+  const file = path.join(target, name);
   const text = await readFile(file, 'utf8');
   const changed = text.replace(example, change);
   assert.notEqual(changed, text, `${name} does not say ${example}`);
@@ -118,7 +118,7 @@ async function edited(name: string, example: string | RegExp, change: (line: str
 }
 
 /** Runs the guide's lines that match. */
-const typed = (wanted: RegExp) => inFolder(linesOf(block, wanted));
+const typed = (expected: RegExp) => inFolder(linesOf(block, expected));
 
 /** Runs the guide's command for one of the two chains. @returns the settings that it prints. */
 async function deployContract(
@@ -137,8 +137,8 @@ rig.step('init makes the files of settings, and says what is missing', async () 
   for (const name of ['POSTGRES_PASSWORD=', 'TAPLINE_OWNER_PASSWORD=', 'TAPLINE_APP_PASSWORD=']) {
     await edited('.env', name, (line) => line + PASSWORD);
   }
-  await writeFile(path.join(place, 'compose.override.yaml'), override());
-  certificates = await makeCertificates(path.join(place, 'signed'));
+  await writeFile(path.join(target, 'compose.override.yaml'), override());
+  certificates = await makeCertificates(path.join(target, 'signed'));
   await edited('Caddyfile', '{$TAPLINE_HOST} {', (line) =>
     [line, '\ttls /signed/good.pem /signed/key.pem'].join('\n'),
   );
@@ -146,7 +146,7 @@ rig.step('init makes the files of settings, and says what is missing', async () 
   const said = await inFolder(`(${firstInit()}\n) 2>&1 || true`);
   assert.match(said, /\bNO\b/, said);
   for (const name of ['tapline.env', 'worker.env', 'registrar.env']) {
-    const { mode } = await stat(path.join(place, name));
+    const { mode } = await stat(path.join(target, name));
     assert.equal(mode & 0o777, 0o600, name);
   }
 });
@@ -156,7 +156,7 @@ const firstInit = () => linesOf(block, /run --rm init/).split('\n')[0] ?? '';
 rig.step('a whole network starts, and every check of init passes', async () => {
   // compose.yaml sets the database.
   const { DATABASE_URL: _, ...settings } = await outsideSettings(rig.ground, rig.undo);
-  await fillSettings(place, { ...settings, ...(await deployContract(settings)) });
+  await fillSettings(target, { ...settings, ...(await deployContract(settings)) });
   await typed(/^docker compose up -d/);
   let said = '';
   const isWhole = async () => {
@@ -233,7 +233,7 @@ async function replaceServices({ services }: Update): Promise<readonly string[]>
  */
 async function takeNext({ build }: Update): Promise<void> {
   if (kept === '') {
-    const migration = path.join(place, '../../migrations/9998_next_release.sql');
+    const migration = path.join(target, '../../migrations/9998_next_release.sql');
     await writeFile(migration, 'create table of_next_release (id bigint primary key);\n');
     await inFolder(build);
     return;

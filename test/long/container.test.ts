@@ -29,9 +29,9 @@ let folder = '';
 
 const buildah = async (...args: readonly string[]) => {
   const env = { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' };
-  const place = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
+  const target = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
   const options = { env, cwd: ROOT, timeout: BUILD_MS, maxBuffer: 1 << 26 };
-  const { stdout } = await run('buildah', [...place, ...args], options);
+  const { stdout } = await run('buildah', [...target, ...args], options);
   return stdout.trim();
 };
 
@@ -66,10 +66,10 @@ const rig = new Rig(async ({ undo }) => {
 /** Starts a container of the image with these settings, on this machine's network. */
 async function startContainer(env: Readonly<Record<string, string>>, args: readonly string[]) {
   const container = await buildah('from', 'localhost/tapline');
-  const place = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
+  const target = ['--root', path.join(folder, 'storage'), '--runroot', path.join(folder, 'run')];
   const settings = Object.entries(env).map(([name, value]) => `--env=${name}=${value}`);
   const command = ['node', 'src/app/main.ts', ...args];
-  const child = spawn('buildah', [...place, 'run', ...settings, container, '--', ...command], {
+  const child = spawn('buildah', [...target, 'run', ...settings, container, '--', ...command], {
     env: { ...process.env, BUILDAH_ISOLATION: 'chroot', STORAGE_DRIVER: 'vfs' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -102,18 +102,18 @@ async function openOutside({ env }: OutsideContract): Promise<Chain> {
 async function goLive(tenant: { accountId: string; livemode: false }): Promise<void> {
   const own = chainContext({ db, wakeups, clock: systemClock }, [chain]);
   const ctx = { ...own, keys: { ...own.keys, people: Buffer.from(SECRET, 'hex') } };
-  const asked = await goLiveInTest(ctx, { tenant, actor: ACTOR, now: new Date() });
-  assert.ok(!isRefusal(asked), JSON.stringify(asked));
+  const request = await goLiveInTest(ctx, { tenant, actor: ACTOR, now: new Date() });
+  assert.ok(!isRefusal(request), JSON.stringify(request));
 }
 
-async function addMerchant(place: number): Promise<Merchant> {
+async function addMerchant(position: number): Promise<Merchant> {
   const now = new Date();
   const owner = {
-    email: `owner${place}@shop.test`,
-    password: `a long password ${place}`,
+    email: `owner${position}@shop.test`,
+    password: `a long password ${position}`,
     name: 'Owner',
   };
-  const input = { accountName: `Shop ${place}`, owner, actor: ACTOR, now };
+  const input = { accountName: `Shop ${position}`, owner, actor: ACTOR, now };
   const made = await createAccountWithOwner(db, input);
   assert.ok(!isRefusal(made), JSON.stringify(made));
   const tenant = { accountId: made.accountId, livemode: false } as const;
@@ -161,8 +161,9 @@ before(async () => {
   db = openDatabase({ url: postgres.url, maxConnections: 6 });
   wakeups = await connectWakeups(db);
   chain = await openOutside(first);
-  for (let place = 0; place < MERCHANTS; place++) merchants.push(await addMerchant(place));
-  for (let place = 0; place < PAYERS; place++) payers.push(await addPayer());
+  for (let position = 0; position < MERCHANTS; position++)
+    merchants.push(await addMerchant(position));
+  for (let position = 0; position < PAYERS; position++) payers.push(await addPayer());
   await until('all to be live', async () => (await countLive(0)) >= MERCHANTS);
 });
 
@@ -228,16 +229,16 @@ async function sell(merchant: Merchant, n: number): Promise<void> {
   });
 }
 
-async function sellOn(merchant: Merchant, place: number): Promise<void> {
-  await sleep((PAUSE_MS * place) / MERCHANTS);
-  for (let n = place; selling; n++) {
+async function sellOn(merchant: Merchant, position: number): Promise<void> {
+  await sleep((PAUSE_MS * position) / MERCHANTS);
+  for (let n = position; selling; n++) {
     await sell(merchant, n);
     await sleep(PAUSE_MS);
   }
 }
 
 test('a hundred merchants move to the next contract while they sell', async (t) => {
-  const sales = merchants.map((merchant, place) => sellOn(merchant, place));
+  const sales = merchants.map((merchant, position) => sellOn(merchant, position));
   const failed = Promise.all(sales);
   failed.catch(() => {});
   await sleep(2 * PAUSE_MS);

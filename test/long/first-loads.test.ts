@@ -79,8 +79,8 @@ test('first loads stay within their budgets in every language', async (t: TestCo
     const sizes: string[] = [];
     for (const language of LANGUAGES) {
       const bytes = await measureIn(language, window, url);
-      const found = await window.page.locator('html').getAttribute('lang');
-      if (!page.startsWith('dashboard')) assert.equal(found, language, page);
+      const result = await window.page.locator('html').getAttribute('lang');
+      if (!page.startsWith('dashboard')) assert.equal(result, language, page);
       assert.ok(bytes > 1_000, `something was measured: ${page}`);
       sizes.push(`${language} ${(bytes / 1_000).toFixed(1)}`);
       if (bytes > BUDGETS[page]) over.push(`${page} in ${language}: ${bytes} bytes`);

@@ -190,9 +190,9 @@ function judge(
   assert.ok(!isDone || ofTeam === undefined || hasRole(role as Role, ofTeam), what);
   assert.ok(!isDone || !isAsked(route, request.path, factor), what);
   // Checks only this response's own code, because lists of requests contain codes of other users.
-  const asked = status === 403 && /"second_factor_(required|too_new)"/.test(text ?? '');
-  assert.ok(factor !== 'fresh' || !asked, what);
-  watched.refused += asked ? 1 : 0;
+  const reply = status === 403 && /"second_factor_(required|too_new)"/.test(text ?? '');
+  assert.ok(factor !== 'fresh' || !reply, what);
+  watched.refused += reply ? 1 : 0;
   const { isRecorded, mails } = consentOf(route);
   if (!isDone || !isRecorded) return;
   watched.done += 1;

@@ -83,8 +83,8 @@ async function exportPayments(): Promise<string> {
   const page = { limit: PAYMENTS, after: null, createdGte: null, createdLt: null };
   const whose = { tenant, now, receipts: TEST_RECEIPTS };
   const { rows } = await EXPORTS.payments.read(store.db, whose, page);
-  const wanted = { name: 'payments', rows, timeZone: 'Europe/Berlin' } as const;
-  const lines = await accountingLines(store.db, tenant, wanted);
+  const expected = { name: 'payments', rows, timeZone: 'Europe/Berlin' } as const;
+  const lines = await accountingLines(store.db, tenant, expected);
   await store.close();
   return BYTE_ORDER_MARK + accountingHeader('payments') + lines.join('');
 }
@@ -157,8 +157,8 @@ for (const locale of Object.keys(LOCALES) as Locale[]) {
       const signs = { file: decimal, locale: locale === 'C' ? '.' : ',' };
       const wrong = written.flatMap((row, y) =>
         row.flatMap((cell, x) => {
-          const found = (read[y]?.[x] ?? '').replaceAll('\r\n', '\n');
-          return isSame(found, cell, signs) ? [] : [`${y}/${x}: ${cell} was read as ${found}`];
+          const result = (read[y]?.[x] ?? '').replaceAll('\r\n', '\n');
+          return isSame(result, cell, signs) ? [] : [`${y}/${x}: ${cell} was read as ${result}`];
         }),
       );
       assert.deepEqual(wrong.slice(0, 10), []);

@@ -75,10 +75,10 @@ after(async () => {
   await running?.stop();
 });
 
-async function until(wanted: (event: ReaderEvent) => boolean): Promise<ReaderEvent> {
+async function until(expected: (event: ReaderEvent) => boolean): Promise<ReaderEvent> {
   for (;;) {
     const event = events.shift();
-    if (event !== undefined && wanted(event)) return event;
+    if (event !== undefined && expected(event)) return event;
     if (event !== undefined) continue;
     await new Promise<void>((resolve) => {
       wake = resolve;

@@ -159,8 +159,8 @@ class Follower {
   async #askReceipts(head: Block): Promise<void> {
     if (this.#open === null) return;
     const listed = new Set(head.transactions);
-    const asked = { now: this.#now(), listed, everything: true };
-    for (const hash of receiptsToAsk(this.#open, asked)) {
+    const request = { now: this.#now(), listed, everything: true };
+    for (const hash of receiptsToAsk(this.#open, request)) {
       const raw = (await ask('eth_getTransactionReceipt', hash)) as RawReceipt | null;
       const receipt = raw === null ? null : toReceipt(raw, 'anvil');
       if (receipt === null) continue;

@@ -68,8 +68,8 @@ const rig = new Rig(async ({ undo }) => {
   // A release's folder appears only once it is complete.
   isMade = (await readdir(filesOf(NEXT)).catch(() => [])).length > 0;
   if (isMade) return null;
-  for (const place of [tree, ...VERSIONS.map(filesOf)])
-    await rm(place, { recursive: true, force: true });
+  for (const target of [tree, ...VERSIONS.map(filesOf)])
+    await rm(target, { recursive: true, force: true });
   await cloneTree(tree);
   if ((await whyNoEngine()) !== null) return null;
   const engine = await openEngine(undo);

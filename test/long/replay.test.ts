@@ -20,20 +20,20 @@ describe('bugs that chaos has found, when their fix is removed again', () => {
     it(`${mutation.name}: ${FOUND} of ${REPLAYS} replays find it`, async (t) => {
       const schedule = path.join(ROOT, 'test/faults/schedules', `${id}.json`);
       const planted = plant(ROOT, fault);
-      let found = 0;
+      let result = 0;
       try {
-        for (let played = 0; played < REPLAYS && found < FOUND; played++) {
+        for (let played = 0; played < REPLAYS && result < FOUND; played++) {
           const again = ['--replay', schedule, '--rest-seconds', String(REST_S)];
           const { broken, replayed } = await planted.play(again);
           const isFound = broken.some((promise) => shows.test(promise));
-          if (isFound) found++;
+          if (isFound) result++;
           const { hits, of } = replayed;
           t.diagnostic(`${hits} of ${of} faults at their moment: ${isFound ? 'found' : 'not'}`);
         }
       } finally {
         planted.remove();
       }
-      assert.ok(found >= FOUND, `found by ${found} of ${REPLAYS}`);
+      assert.ok(result >= FOUND, `found by ${result} of ${REPLAYS}`);
     });
   }
 });

@@ -34,7 +34,7 @@ export async function missingProgram(programs: readonly string[]): Promise<strin
 export async function unmountBelow(beginning: string): Promise<readonly string[]> {
   const mounts = (await sh('cut -d " " -f 2 /proc/self/mounts')).split('\n');
   // The newest first, because some are mounted inside others.
-  const own = mounts.filter((place) => place.startsWith(beginning)).reverse();
-  for (const place of own) await sh(`umount -l ${place}`).catch(() => {});
+  const own = mounts.filter((position) => position.startsWith(beginning)).reverse();
+  for (const position of own) await sh(`umount -l ${position}`).catch(() => {});
   return own;
 }

@@ -28,7 +28,7 @@ const OURS = path.join(import.meta.dirname, 'smart-tap');
 const COLLECTOR_ID = 20_180_608;
 
 const run = promisify(execFile);
-const missing = [SAMPLE, '/usr/bin/javac', ...JARS].find((place) => !existsSync(place));
+const missing = [SAMPLE, '/usr/bin/javac', ...JARS].find((position) => !existsSync(position));
 const skip = missing !== undefined && `${missing} is not there`;
 
 function sampleKey() {

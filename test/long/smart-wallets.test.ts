@@ -97,8 +97,8 @@ async function artifact(name: string): Promise<Compiled> {
 
 function safeArtifact(name: string): Promise<Compiled> {
   const file = name.split('/').at(-1);
-  const place = '@safe-global/safe-contracts/build/artifacts/contracts';
-  return artifact(path.join(place, `${name}.sol`, `${file}.json`));
+  const target = '@safe-global/safe-contracts/build/artifacts/contracts';
+  return artifact(path.join(target, `${name}.sol`, `${file}.json`));
 }
 
 async function deploy({ abi, bytecode }: Compiled, args: readonly unknown[] = []): Promise<Hex> {
@@ -314,12 +314,12 @@ const CALL_GAS = 1_500_000n;
  */
 async function agreed(
   { from, sign }: Kind,
-  asked: { readonly typed: TypedDataDefinition; readonly by: 'token' | 'contract' },
+  request: { readonly typed: TypedDataDefinition; readonly by: 'token' | 'contract' },
   call: (signature: Hex) => { readonly to: Hex; readonly data: Hex; readonly from?: Hex },
 ): Promise<string> {
-  const digest = hashTypedData(asked.typed);
+  const digest = hashTypedData(request.typed);
   const { chain } = ground.world.network;
-  const signed = { signer: from, digests: [digest], signature: await sign(digest), by: asked.by };
+  const signed = { signer: from, digests: [digest], signature: await sign(digest), by: request.by };
   const { verdict, deployment } = await verifyDeployable(chain, signed);
   const sent = call(verdict.status === 'valid' ? verdict.signature : signed.signature);
   const isTaken =
@@ -339,8 +339,8 @@ function byPolicy(kind: Kind): Promise<string> {
     ...{ perPaymentCap: '1', periodCap: '1', periodSeconds: '60', maxFeeRate: '100', nonce: '0' },
     ...{ expiry: `${FAR_FUTURE}`, deadline: `${FAR_FUTURE}` },
   };
-  const asked = { typed: spendingPolicy(config, policy), by: 'contract' } as const;
-  return agreed(kind, asked as never, (signature) => ({
+  const request = { typed: spendingPolicy(config, policy), by: 'contract' } as const;
+  return agreed(kind, request as never, (signature) => ({
     to: config.settlement,
     data: policyCall(kind.from, { ...sent, signature }),
   }));
@@ -350,9 +350,9 @@ function byPolicy(kind: Kind): Promise<string> {
 function byConsent(kind: Kind): Promise<string> {
   const { config } = ground.world.network;
   const consent = { accountId: 'acct_smart', wallet: kind.from, deadline: FAR_FUTURE };
-  const asked = { typed: merchantConsent(config, consent), by: 'contract' } as const;
+  const request = { typed: merchantConsent(config, consent), by: 'contract' } as const;
   const registrar = present(config.registrarKey, 'key of the registrar');
-  return agreed(kind, asked as never, (signature) => ({
+  return agreed(kind, request as never, (signature) => ({
     to: config.settlement,
     data: registerMerchantCall({ ...consent, deadline: `${FAR_FUTURE}`, signature }),
     from: heldAccount(registrar).address,
@@ -385,8 +385,8 @@ function byPermit(kind: Kind): Promise<string> {
   const config = token ?? ground.world.network.config;
   const permit = { payer: kind.from, value: 1n, nonce: 0n, deadline: FAR_FUTURE };
   const sent = { value: '1', deadline: `${FAR_FUTURE}` };
-  const asked = { typed: usdcPermit(config, permit), by: 'token' } as const;
-  return agreed(kind, asked as never, (signature) => ({
+  const request = { typed: usdcPermit(config, permit), by: 'token' } as const;
+  return agreed(kind, request as never, (signature) => ({
     to: config.usdc,
     data: permitCall(kind.from, config.settlement, { ...sent, signature }),
   }));
@@ -467,8 +467,8 @@ for (const [name, make, expected] of KINDS) {
   for (const [way, act] of Object.entries(WAYS)) {
     test(`${name} × ${way}`, async () => {
       const isSkipped = token === null && WITH_REAL_TOKEN.includes(way);
-      const wanted = isSkipped ? 'skipped' : expected[way as keyof Told];
-      assert.equal(await act(await make()), wanted);
+      const target = isSkipped ? 'skipped' : expected[way as keyof Told];
+      assert.equal(await act(await make()), target);
     });
   }
 }

@@ -47,8 +47,8 @@ async function measure(till: TillWindow): Promise<Kept> {
   await session.send('Performance.enable');
   for (let i = 0; i < 3; i++) await session.send('HeapProfiler.collectGarbage');
   const { metrics } = await session.send('Performance.getMetrics');
-  const metric = (wanted: string) =>
-    metrics.find(({ name }) => name === wanted)?.value ?? Number.NaN;
+  const metric = (expected: string) =>
+    metrics.find(({ name }) => name === expected)?.value ?? Number.NaN;
   await session.detach();
   return {
     bytes: metric('JSHeapUsedSize'),

@@ -85,8 +85,8 @@ async function compile(lines: readonly string[]): Promise<string> {
   const flags = ['--noEmit', '--strict', '--exactOptionalPropertyTypes', '--skipLibCheck'];
   const modules = ['--allowImportingTsExtensions', '--module', 'nodenext', '--target', 'es2024'];
   const args = [...flags, ...modules, '--ignoreConfig', 'check.ts'];
-  const found = await run(TSC, args, { cwd: folder }).catch((error: { stdout: string }) => error);
-  return found.stdout;
+  const result = await run(TSC, args, { cwd: folder }).catch((error: { stdout: string }) => error);
+  return result.stdout;
 }
 
 for (const [source, target] of PAIRS) {

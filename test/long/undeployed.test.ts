@@ -134,14 +134,14 @@ async function beginApproval(): Promise<Approving> {
   const { publicUrl, network } = ways.payers;
   const token = await signInWallet(publicUrl, account, { chainId: network.chainId });
   const me = caller(`${publicUrl}/api/payer/v1`, token);
-  const { to_sign: asked } = (await me.get('/approvals')).body as {
+  const { to_sign: request } = (await me.get('/approvals')).body as {
     to_sign: Record<'permit' | 'policy', { typed_data: TypedDataDefinition; body: object }>;
   };
-  const signed = async ({ typed_data: typed, body }: (typeof asked)['permit']) => ({
+  const signed = async ({ typed_data: typed, body }: (typeof request)['permit']) => ({
     ...body,
     signature: await account.signTypedData(typed),
   });
-  const approval = { permit: await signed(asked.permit), policy: await signed(asked.policy) };
+  const approval = { permit: await signed(request.permit), policy: await signed(request.policy) };
   return { me, wallet, send: () => persist(() => me.post('/approvals', approval)) };
 }
 

@@ -48,15 +48,15 @@ function plain(method: string, address: string): string {
 }
 
 test('each operation is once in both collections, under its group', () => {
-  const wanted = endpointsOf(document).map(({ method, path }) => plain(method, path));
-  assert.ok(wanted.length > 30);
+  const expected = endpointsOf(document).map(({ method, path }) => plain(method, path));
+  assert.ok(expected.length > 30);
   const inPostman = items.map(({ request }) => plain(request.method, request.url.raw));
-  assert.deepEqual(inPostman.toSorted(), wanted.toSorted());
+  assert.deepEqual(inPostman.toSorted(), expected.toSorted());
   const requests = [...bruno.values()].flatMap((text) => {
-    const found = /^(get|post|patch|put|delete) \{\n {2}url: (.*)$/m.exec(text);
-    return found === null ? [] : [plain(found[1] ?? '', found[2] ?? '')];
+    const result = /^(get|post|patch|put|delete) \{\n {2}url: (.*)$/m.exec(text);
+    return result === null ? [] : [plain(result[1] ?? '', result[2] ?? '')];
   });
-  assert.deepEqual(requests.toSorted(), wanted.toSorted());
+  assert.deepEqual(requests.toSorted(), expected.toSorted());
   const groups = new Set(endpointsOf(document).map(({ tags }) => tags[0]));
   assert.deepEqual(new Set(postman.item.map(({ name }) => name)), groups);
   for (const name of bruno.keys()) assert.match(name, /^tapline\/[A-Za-z /]+\.(bru|json)$/);

@@ -30,8 +30,8 @@ before(async () => {
 test('the packages contain the files that they need, and no others', async () => {
   for (const name of ['tapline', 'tapline-cli', 'tapline-x402', 'tapline-reader']) {
     const files = await readdir(path.join(folder, 'node_modules', name));
-    for (const wanted of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {
-      assert.ok(files.includes(wanted), `${name} has ${files}`);
+    for (const expected of ['README.md', 'CHANGELOG.md', 'LICENSE', 'dist', 'package.json']) {
+      assert.ok(files.includes(expected), `${name} has ${files}`);
     }
     assert.ok(!files.includes('src') && !files.includes('tsconfig.json'), `${name} has ${files}`);
   }

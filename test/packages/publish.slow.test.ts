@@ -91,8 +91,8 @@ for (const folder of FOLDERS) {
     assert.equal(code, 0, said);
     assert.equal(published.length, 1);
     const sent = published[0]?.versions[version];
-    const wanted = { type: 'git', url: `git+${PLACE}.git`, directory: folder };
-    assert.deepEqual(sent?.repository, wanted);
+    const expected = { type: 'git', url: `git+${PLACE}.git`, directory: folder };
+    assert.deepEqual(sent?.repository, expected);
     assert.equal(sent?.name, name);
     const [archive] = Object.values(published[0]?._attachments ?? {});
     const files = gunzipSync(Buffer.from(archive?.data ?? '', 'base64')).toString('latin1');
@@ -105,14 +105,17 @@ for (const folder of FOLDERS) {
 test('nothing is published without a repository, by a wrong tag, or by hand', async () => {
   const { version } = await manifestOf('sdk');
   published.length = 0;
-  for (const [tag, place, reason] of [
+  for (const [tag, position, reason] of [
     [`tapline-v${version}`, undefined, /^Nothing says where the repository is/m],
     [`tapline-v${version}`, 'http://forge.example/shops/tapline', /^Nothing says where/m],
     ['tapline-v9.9.9', PLACE, /has version \d+\.\d+\.\d+, not 9\.9\.9/],
     [`v${version}`, PLACE, /is no tag of a package/],
     [`left-pad-v${version}`, PLACE, /is no tag of a package/],
   ] as const) {
-    const { code, said } = await byTag(tag, place === undefined ? {} : { REPOSITORY_URL: place });
+    const { code, said } = await byTag(
+      tag,
+      position === undefined ? {} : { REPOSITORY_URL: position },
+    );
     assert.equal(code, 2, tag);
     assert.match(said, reason);
   }

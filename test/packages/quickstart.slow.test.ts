@@ -79,18 +79,18 @@ const PROOF = 'id; tty; ls -A "$HOME"; ls /etc/passwd';
 async function emptyFolders(name: string): Promise<{ cwd: string; home: string }> {
   const [cwd, home] = [path.join(folder, name, 'shop'), path.join(folder, name, 'home')];
   await chmod(folder, 0o755);
-  for (const place of [cwd, home]) {
-    await mkdir(place, { recursive: true });
-    if (isRoot) await chown(place, NOBODY, NOBODY);
+  for (const setup of [cwd, home]) {
+    await mkdir(setup, { recursive: true });
+    if (isRoot) await chown(setup, NOBODY, NOBODY);
   }
   return { cwd, home };
 }
 
 async function bareMachine(): Promise<Machine> {
-  const place = await emptyFolders('bare');
-  if (!isRoot) return { ...place, command: ['sh'], is: /^not a tty\n\/etc\/passwd$/m };
+  const setup = await emptyFolders('bare');
+  if (!isRoot) return { ...setup, command: ['sh'], is: /^not a tty\n\/etc\/passwd$/m };
   const is = new RegExp(`^uid=${NOBODY} gid=.*\nnot a tty\n/etc/passwd$`, 'm');
-  return { ...place, uid: NOBODY, gid: NOBODY, command: ['sh'], is };
+  return { ...setup, uid: NOBODY, gid: NOBODY, command: ['sh'], is };
 }
 
 /**
@@ -118,7 +118,7 @@ exec chroot . setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups --no-ne
   npm_config_registry="$npm_config_registry" sh -c 'cd /shop && exec sh'`;
 
 async function container(): Promise<Machine> {
-  const place = await emptyFolders('container');
+  const setup = await emptyFolders('container');
   const root = path.join(folder, 'container/root');
   await mkdir(root);
   const { stdout } = await promisify(execFile)('sh', ['-c', 'readlink -f "$(command -v npm)"']);
@@ -126,8 +126,8 @@ async function container(): Promise<Machine> {
   const own = ['--mount', '--pid', '--fork', '--kill-child', '--uts', '--ipc', 'sh', '-c'];
   const node = await realpath(process.execPath);
   return {
-    ...place,
-    command: ['unshare', ...own, CONTAINER, 'sh', root, place.cwd, node, npm],
+    ...setup,
+    command: ['unshare', ...own, CONTAINER, 'sh', root, setup.cwd, node, npm],
     is: new RegExp(`^uid=${NOBODY} gid=.*\nnot a tty\n.*/etc/passwd.*No such file`, 'm'),
   };
 }
@@ -172,10 +172,10 @@ const MACHINES: readonly (readonly [string, () => Promise<Machine>, skip: boolea
 for (const [number, [where, machine, skip]] of MACHINES.entries()) {
   test(`the quickstart, word by word, ${where}`, { skip }, async (t) => {
     const started = performance.now();
-    const place = await machine();
-    const { type } = startShell(place);
+    const setup = await machine();
+    const { type } = startShell(setup);
     t.after(endShell);
-    await type(PROOF, place.is);
+    await type(PROOF, setup.is);
     const order = `A-100${number + 1}`;
     const guide = await codeBlocks('# Quickstart', OTHERS);
     const own = guide
@@ -186,7 +186,7 @@ for (const [number, [where, machine, skip]] of MACHINES.entries()) {
     await type(withSettings(setUp.text), /added \d+ packages/);
     for (const file of [server, pay]) {
       assert.match(file.label, /^\w+\.mjs$/);
-      await writeFile(path.join(place.cwd, file.label), file.text);
+      await writeFile(path.join(setup.cwd, file.label), file.text);
     }
     await type(listen.text, /Forwarding to http:\/\/127\.0\.0\.1:8788/);
     await type(trigger.text, /^verified: payment\.succeeded evt_\w+$/m);
@@ -212,12 +212,14 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
 for (const [language, programs] of Object.entries(LANGUAGES)) {
   test(`a verified webhook in ${language}, in at most six commands`, async (t) => {
     for (const program of programs) {
-      const found = await promisify(execFile)('sh', ['-c', `command -v ${program}`]).catch(() => 0);
-      if (found === 0) return t.skip(`${program} is not on this machine`);
+      const result = await promisify(execFile)('sh', ['-c', `command -v ${program}`]).catch(
+        () => 0,
+      );
+      if (result === 0) return t.skip(`${program} is not on this machine`);
     }
     const started = performance.now();
-    const place = await emptyFolders(language);
-    const { type } = startShell({ ...place, command: ['sh'], is: /./ });
+    const setup = await emptyFolders(language);
+    const { type } = startShell({ ...setup, command: ['sh'], is: /./ });
     t.after(endShell);
     const [setUp] = await codeBlocks(OTHERS, '### Python');
     const own = await codeBlocks(`### ${language}\n`, language === 'Go' ? OWN_NETWORK : '\n### ');
@@ -228,7 +230,7 @@ for (const [language, programs] of Object.entries(LANGUAGES)) {
     const commands = own.at(-1)?.text ?? '';
     for (const { label, text } of own.slice(0, -1)) {
       assert.match(label, /^(?:server|go)\.\w+$/);
-      await writeFile(path.join(place.cwd, label), text);
+      await writeFile(path.join(setup.cwd, label), text);
     }
     await type(commands, /$/);
     await type(forward, /Forwarding to http:\/\/127\.0\.0\.1:8788/);

@@ -204,8 +204,8 @@ for (const version of NPMS) {
       const command = new RegExp(`<code[^>]*>(curl -O [^<]*/${name}\\.tgz[^<]*)</code>`).exec(html);
       await run('sh', ['-ec', command?.[1]?.replaceAll('&amp;', '&') ?? 'exit 9'], own);
     }
-    const found = await run('npx', ['--no-install', 'tapline', '--version'], own);
-    assert.match(found.stdout, /^\d+\.\d+\.\d+$/m);
+    const result = await run('npx', ['--no-install', 'tapline', '--version'], own);
+    assert.match(result.stdout, /^\d+\.\d+\.\d+$/m);
     const help = await run('npx', ['--no-install', 'tapline-reader', '--help'], own);
     assert.match(help.stdout, /--pair XXXX-XXXX/);
     const program = `

@@ -166,11 +166,11 @@ export function refund(
 ): { readonly kind: 'refund'; readonly amount: number } | (Expected & { kind: 'refused' }) {
   const left = intent.amount - intent.refunded;
   if (left === 0) return { kind: 'refused', status: 409, code: 'payment_already_refunded' };
-  const wanted = amount ?? left;
-  if (wanted > left) return { kind: 'refused', status: 400, code: 'amount_too_large' };
-  intent.refunded += wanted;
-  model.balance -= wanted;
-  return { kind: 'refund', amount: wanted };
+  const target = amount ?? left;
+  if (target > left) return { kind: 'refused', status: 400, code: 'amount_too_large' };
+  intent.refunded += target;
+  model.balance -= target;
+  return { kind: 'refund', amount: target };
 }
 
 /** Returns the type of an intent's last event, which follows from its current state. */

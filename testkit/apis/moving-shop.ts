@@ -194,8 +194,8 @@ function consentsOf(
       await addFactorNow(shop().owner, shop().network.sandbox.dashboard.password);
     },
     askToGoLive: async (account) => {
-      const asked = await shop().owner.post(`${placeOf(account)}/test_wallet`);
-      assert.equal(asked.status, 202, asked.text);
+      const reply = await shop().owner.post(`${placeOf(account)}/test_wallet`);
+      assert.equal(reply.status, 202, reply.text);
     },
     untilLive: async (account) => {
       await until('the registration', async () => {

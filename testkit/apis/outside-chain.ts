@@ -68,11 +68,11 @@ function walletAt(rpcUrl: string, key: Hex) {
  * Starts a chain with TestUSDC (`test`), or with Circle's USDC contract (`real`), whose code must
  * be available (FIAT_TOKEN_MISSING).
  */
-export async function startOutsideChain(wanted: {
+export async function startOutsideChain(expected: {
   readonly chainId: number;
   readonly token: 'test' | 'real';
 }): Promise<OutsideChain> {
-  const { chainId } = wanted;
+  const { chainId } = expected;
   const chain = await startThrowawayChain({ chainId, blockTime: 1 });
   const [issuer, proxyAdmin, deployer] = [newKey(), newKey(), newKey()];
   const walletOf = (key: Hex) => walletAt(chain.rpcUrl, key);
@@ -104,7 +104,7 @@ export async function startOutsideChain(wanted: {
     return deployFiatToken(sending, roles);
   };
   await fund([issuer.address, proxyAdmin.address, deployer.address]);
-  const usdc = wanted.token === 'real' ? await deployReal() : await deployTest();
+  const usdc = expected.token === 'real' ? await deployReal() : await deployTest();
 
   const deploySettlement = (former?: OutsideContract) =>
     deployAt({ rpcUrl: chain.rpcUrl, chainId, usdc, payingKey: deployer.key, fund }, former);
@@ -182,16 +182,16 @@ export async function enrolBySignature(
     ...body,
     signature: await account.signTypedData(typed as never),
   });
-  const asked = await me.post('/approvals', {
+  const reply = await me.post('/approvals', {
     permit: await signed(ready.permit),
     policy: await signed(ready.policy),
   });
   // The request waits at most 20 s for the chain, so the approval may still be pending.
-  let { status } = asked.body;
+  let { status } = reply.body;
   for (let left = 20; status === 'pending' && left > 0; left--) {
-    status = (await me.get(`/approvals/${asked.body.id}`)).body.status;
+    status = (await me.get(`/approvals/${reply.body.id}`)).body.status;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  assert.equal(status, 'succeeded', JSON.stringify(asked.body));
+  assert.equal(status, 'succeeded', JSON.stringify(reply.body));
   return String((await me.post('/passes', { label: 'Phone' })).body.nfc_id);
 }

@@ -19,8 +19,8 @@ export async function untilPaidOut({ store }: PayGround): Promise<void> {
 }
 
 export async function availableBalance({ store, world }: PayGround): Promise<bigint> {
-  const asked = { tenant: store.merchant.tenant, amount: 0n };
-  return accepted(await readPayable(store.db, [world.network.chain], asked)).available;
+  const request = { tenant: store.merchant.tenant, amount: 0n };
+  return accepted(await readPayable(store.db, [world.network.chain], request)).available;
 }
 
 /** Sells for this amount (default: that of a new link) to a new wallet. */

@@ -87,9 +87,9 @@ export async function mailedUrl(
 ): Promise<string> {
   await server.sendMails();
   const texts = server.mails.filter((mail) => mail.to === to).map((mail) => mail.text);
-  const found = texts.findLast((text) => pattern.test(text));
-  assert.ok(found, `a mail to ${to} with ${pattern}`);
-  return pattern.exec(found)?.[0] ?? '';
+  const result = texts.findLast((text) => pattern.test(text));
+  assert.ok(result, `a mail to ${to} with ${pattern}`);
+  return pattern.exec(result)?.[0] ?? '';
 }
 
 /** Returns the mails to this address that have a link to stop what they report, oldest first. */

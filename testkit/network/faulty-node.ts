@@ -41,12 +41,12 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     const body = await text(request);
     const { mood } = node;
     const parsed: unknown = JSON.parse(body);
-    const asked = (Array.isArray(parsed) ? parsed : [parsed]) as NodeCall[];
-    for (const call of asked) {
+    const reply = (Array.isArray(parsed) ? parsed : [parsed]) as NodeCall[];
+    for (const call of reply) {
       calls.set(call.method, (calls.get(call.method) ?? 0) + 1);
       for (const watch of watchers) watch(call);
     }
-    const broadcasts = asked.some((call) => call.method === 'eth_sendRawTransaction');
+    const broadcasts = reply.some((call) => call.method === 'eth_sendRawTransaction');
     if (mood === 'down') return void request.socket.destroy();
     if (mood === 'hanging') return;
     if (mood === 'limiting the rate') {
@@ -54,7 +54,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
       return;
     }
     if (mood === 'dropping broadcasts' && broadcasts) {
-      const answers = asked.map(({ id }) => ({
+      const answers = reply.map(({ id }) => ({
         jsonrpc: '2.0',
         id,
         result: `0x${'00'.repeat(32)}`,
@@ -69,7 +69,7 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
     if (mood === 'losing answers to broadcasts' && broadcasts) {
       return void request.socket.destroy();
     }
-    const refused = refusalsOf(asked, node.refuse);
+    const refused = refusalsOf(reply, node.refuse);
     response.writeHead(answer.status, headers).end(withRefusals(answered, refused));
   });
   const { url, close } = await listen(server);
@@ -77,11 +77,11 @@ export async function startFaultyNode(target: string): Promise<FaultyNode> {
 }
 
 function refusalsOf(
-  asked: readonly NodeCall[],
+  requests: readonly NodeCall[],
   refuse: FaultyNode['refuse'],
 ): ReadonlyMap<number, string> {
   return new Map(
-    asked.flatMap((call) => {
+    requests.flatMap((call) => {
       const words = refuse(call);
       return words === null ? [] : [[call.id, words] as const];
     }),

@@ -52,8 +52,8 @@ export async function openIdleConnections(port: number, count: number) {
     lost: () => sockets.filter((socket) => socket.destroyed || socket.readableEnded).length,
     /** Sends a request on every n-th connection. @returns the number of 200 responses */
     askEvery: async (nth: number) => {
-      const asked = sockets.filter((_, number) => number % nth === 0);
-      return (await Promise.all(asked.map(ask))).filter((answered) => answered).length;
+      const requests = sockets.filter((_, number) => number % nth === 0);
+      return (await Promise.all(requests.map(ask))).filter((answered) => answered).length;
     },
     /** Closes all connections, half of them properly and the others abruptly. */
     close: async () => {

@@ -69,10 +69,10 @@ const limitedRange = (most: number, code: number, message: string): Behavior => 
 
 /** Drops every third receipt. */
 function comingAndGoing(): Behavior {
-  let asked = 0;
+  let requests = 0;
   return {
     answer: (call, real) =>
-      call.method === 'eth_getTransactionReceipt' && asked++ % 3 === 0 ? { result: null } : real,
+      call.method === 'eth_getTransactionReceipt' && requests++ % 3 === 0 ? { result: null } : real,
   };
 }
 

@@ -108,8 +108,8 @@ async function withdraw(store: TestStore): Promise<void> {
     ...{ reason: null, withdrawal_id: id, updated: now },
   };
   await store.db.transaction((tx) => savePayout(tx, ended));
-  const place = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
-  const facts = { ...place, blockTime: now.toISOString() };
+  const slot = { txHash: `0x${randomBytes(32).toString('hex')}`, blockNumber: '9', logIndex: 0 };
+  const facts = { ...slot, blockTime: now.toISOString() };
   await store.db.query(
     `update chain_requests set status = 'succeeded', outcome = $1::text::jsonb
      where kind = 'withdrawal'`,

@@ -132,9 +132,9 @@ async function keepChecking(history: History, broken: Set<string>, signal: Abort
   while (await sleep(checkEveryMs, true, { signal }).catch(() => false)) {
     // Ignores a check that fails: the database may be down, and the next check will find any
     // violation.
-    const found = await checkInvariants(ledger, { atRest: false }).catch(() => []);
-    for (const one of found) broken.add(one);
-    if (found.length > 0) log?.(`broken: ${found.join('; ')}`);
+    const result = await checkInvariants(ledger, { atRest: false }).catch(() => []);
+    for (const one of result) broken.add(one);
+    if (result.length > 0) log?.(`broken: ${result.join('; ')}`);
   }
 }
 
@@ -184,17 +184,17 @@ async function playSteps(history: History, broken: Set<string>) {
 export async function playHistory(history: History): Promise<HistoryReport> {
   const { ground, faults, ended, repeat, log } = history;
   log?.(`repeat it: ${repeat}`);
-  const found = new Set<string>();
-  const played = await playSteps(history, found);
+  const results = new Set<string>();
+  const played = await playSteps(history, results);
   let { struck } = played;
   const { signal } = new AbortController();
   if (faults?.when === 'after') struck = await strikeFaults(faults, signal);
   const missed = faults === undefined ? [] : missedFaults(faults, struck, played.playedMs);
-  for (const one of [...missed, ...((await ended?.(signal)) ?? [])]) found.add(one);
+  for (const one of [...missed, ...((await ended?.(signal)) ?? [])]) results.add(one);
   const started = performance.now();
-  for (const one of await comeToRest(ground, ground)) found.add(one);
+  for (const one of await comeToRest(ground, ground)) results.add(one);
   const secondsToRest = Math.round((performance.now() - started) / 1000);
-  return { broken: [...found], faults: struck, secondsToRest };
+  return { broken: [...results], faults: struck, secondsToRest };
 }
 
 /**

@@ -82,21 +82,21 @@ export async function persist(ask: () => Promise<Reply>): Promise<Reply> {
 }
 
 interface Callers {
-  readonly node: (place: number) => { readonly merchant: Caller; readonly terminal: Caller };
+  readonly node: (position: number) => { readonly merchant: Caller; readonly terminal: Caller };
   readonly sandbox: SandboxFile;
 }
 
 /** Returns the requests of the demo merchant and its till, to the node at `place`. */
 function requests({ node, sandbox }: Callers) {
-  const create = (place: number, order: string, options: CreateOptions = {}) => {
+  const create = (position: number, order: string, options: CreateOptions = {}) => {
     const { key = `create ${order}`, amount = AMOUNT, sale = { amount } } = options;
     const body = { ...sale, terminal: sandbox.test.terminal, order_id: order };
-    return persist(() => node(place).merchant.post('/payment_intents', body, key));
+    return persist(() => node(position).merchant.post('/payment_intents', body, key));
   };
   /** Taps with a demo pass, without repeating the request. */
-  const tapOnce = (place: number, intent: unknown, key: string, pass: 'ok' | 'ok_2' = 'ok') => {
+  const tapOnce = (position: number, intent: unknown, key: string, pass: 'ok' | 'ok_2' = 'ok') => {
     const credential = { type: 'nfc_id', value: sandbox.test.passes[pass] };
-    return node(place).terminal.post(`/payment_intents/${intent}/tap`, { credential }, key);
+    return node(position).terminal.post(`/payment_intents/${intent}/tap`, { credential }, key);
   };
   /** Taps, and repeats the request until it gets a final response. */
   const tap = (...tapped: Parameters<typeof tapOnce>) => persist(() => tapOnce(...tapped));
@@ -107,9 +107,9 @@ function requests({ node, sandbox }: Callers) {
     assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
     return { intent: String(created.body.id), payment: String(tapped.body.payment) };
   };
-  const refund = (place: number, body: { payment: unknown; amount: number }, key?: string) =>
-    persist(() => node(place).merchant.post('/refunds', body, key));
-  const read = async (path: string, place = 0) => (await node(place).merchant.get(path)).body;
+  const refund = (position: number, body: { payment: unknown; amount: number }, key?: string) =>
+    persist(() => node(position).merchant.post('/refunds', body, key));
+  const read = async (path: string, position = 0) => (await node(position).merchant.get(path)).body;
   return {
     ...{ create, tap, tapOnce, pay, refund, read },
     readIntent: (id: unknown) => read(`/payment_intents/${id}`),
@@ -270,8 +270,8 @@ export async function openRestoreGround(
       return { name: `worker ${number}`, role: 'worker' } as const;
     }),
   ]);
-  const node = (place: number) => {
-    const url = nodes[place]?.url;
+  const node = (position: number) => {
+    const url = nodes[position]?.url;
     return {
       merchant: caller(`${url}/v1`, sandbox.test.secret_key),
       terminal: caller(`${url}/device/v1`, sandbox.test.device_key),

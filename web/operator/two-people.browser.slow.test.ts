@@ -38,8 +38,8 @@ async function sayWhy(
   }: { readonly button: string; readonly row?: string; readonly reason: string },
 ): Promise<void> {
   const named = { name: button, exact: true } as const;
-  const place = row === undefined ? page : page.getByRole('row').filter({ hasText: row });
-  await place.getByRole('button', named).click();
+  const scope = row === undefined ? page : page.getByRole('row').filter({ hasText: row });
+  await scope.getByRole('button', named).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Reason').fill(reason);
   await dialog.getByRole('button', named).click();
@@ -55,10 +55,14 @@ test('a pause waits until a colleague approves it in another window', async () =
   await anna.checkAccessibility();
   await dialog.getByLabel('Reason').fill('The token may have been broken.');
   await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
-  const asked = rowOf(anna, 'Pause mainnet');
-  await asked.getByText('Awaiting approval').waitFor();
-  await asked.getByRole('button', { name: 'Retract' }).waitFor();
-  assert.equal(await asked.getByRole('button', { name: 'Approve' }).count(), 0, 'not the own one');
+  const request = rowOf(anna, 'Pause mainnet');
+  await request.getByText('Awaiting approval').waitFor();
+  await request.getByRole('button', { name: 'Retract' }).waitFor();
+  assert.equal(
+    await request.getByRole('button', { name: 'Approve' }).count(),
+    0,
+    'not the own one',
+  );
 
   await ben.page.goto(`${stage().sandbox.web_url}/operator`);
   await ben.page.getByText('Approve or reject: Pause mainnet').waitFor();
@@ -80,9 +84,9 @@ test('a pause waits until a colleague approves it in another window', async () =
   await transactions.getByRole('button', { name: 'Close' }).last().click();
 
   // The open page updates without a reload.
-  await asked.getByText('Approved').waitFor();
-  await asked.getByText('By ben@two.test').waitFor();
-  await asked.getByText(reason).waitFor();
+  await request.getByText('Approved').waitFor();
+  await request.getByText('By ben@two.test').waitFor();
+  await request.getByText(reason).waitFor();
   await anna.checkAccessibility();
 });
 

@@ -54,11 +54,11 @@ test('a payment is translated and fits, from its tip to its receipt', async () =
  */
 async function checkForms(receipt: string): Promise<void> {
   for (const form of ['', '.txt']) {
-    const asked = await fetch(`${receipt}${form}?lang=${TESTED_LANGUAGE}`);
+    const reply = await fetch(`${receipt}${form}?lang=${TESTED_LANGUAGE}`);
     const browser = await fetch(`${receipt}${form}`, {
       headers: { 'Accept-Language': `xx, ${TESTED_LANGUAGE}` },
     });
-    for (const answer of [asked, browser]) {
+    for (const answer of [reply, browser]) {
       assert.equal(answer.headers.get('content-language'), TESTED_LANGUAGE, form);
       assert.match(String(answer.headers.get('vary')), /Accept-Language/, form);
     }

@@ -119,8 +119,8 @@ test('a refund has its own receipt, with its number and that of the sale', async
   const intent = await postAsMerchant(sandbox, '/payment_intents', sale);
   const tap = { payment_intent: intent.id };
   const paid = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal}/tap`, tap);
-  const asked = { payment: paid.payment, amount: 1_234_567 };
-  const { id } = await postAsMerchant(sandbox, '/refunds', asked);
+  const request = { payment: paid.payment, amount: 1_234_567 };
+  const { id } = await postAsMerchant(sandbox, '/refunds', request);
   const headers = { Authorization: `Bearer ${sandbox.test.secret_key}` };
   const read = async (path: string) =>
     (await fetch(`${sandbox.base_url}/v1${path}`, { headers })).json() as Promise<

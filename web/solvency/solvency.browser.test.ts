@@ -82,9 +82,9 @@ test('a contract that holds too little is distinguished from a wrong node', asyn
     const window = await browser.open(DESKTOP);
     await alterHoldings(window, change);
     await window.page.goto(url);
-    const place = window.page.getByRole('region', { name: 'Test money' });
-    await place.getByRole('status').filter({ hasText: words }).waitFor();
-    const surplus = await place.locator('[data-sum="surplus"]').textContent();
+    const region = window.page.getByRole('region', { name: 'Test money' });
+    await region.getByRole('status').filter({ hasText: words }).waitFor();
+    const surplus = await region.locator('[data-sum="surplus"]').textContent();
     assert.equal(surplus?.startsWith('−'), change === 'short', `${change}: ${surplus}`);
     await window.close();
   }

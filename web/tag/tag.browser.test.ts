@@ -62,8 +62,8 @@ test('a phone at a chip tag sees the order, and its link works once', async () =
   const { sandbox } = shared;
   const terminal = await addTestTerminal(sandbox);
   const chip = await terminal.tagChip();
-  const asked = { order_id: 'ORDER-77', description: 'Two coffees' };
-  await askForPayment(sandbox, terminal, asked);
+  const request = { order_id: 'ORDER-77', description: 'Two coffees' };
+  await askForPayment(sandbox, terminal, request);
   const address = chip.tap();
   const window = await openTag(terminal);
   const { page } = window;

@@ -30,7 +30,7 @@ async function tapAsking(till: TillWindow, terminal: string, pass: string): Prom
 
 async function allShow(places: readonly Locator[]): Promise<void> {
   const from = performance.now();
-  await Promise.all(places.map((place) => place.waitFor({ timeout: 2 * SHOWN_MS })));
+  await Promise.all(places.map((target) => target.waitFor({ timeout: 2 * SHOWN_MS })));
   const tookMs = performance.now() - from;
   assert.ok(tookMs < SHOWN_MS, `${Math.round(tookMs)} ms`);
 }

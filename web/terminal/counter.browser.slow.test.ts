@@ -16,12 +16,12 @@ const thing = (page: Page, name: RegExp) => page.getByRole('button', { name });
 async function drag(page: Page, name: RegExp, to: string): Promise<void> {
   await thing(page, name).scrollIntoViewIfNeeded();
   const from = await thing(page, name).boundingBox();
-  const place = await page.locator(to).boundingBox();
-  assert.ok(from !== null && place !== null);
+  const box = await page.locator(to).boundingBox();
+  assert.ok(from !== null && box !== null);
   const { mouse } = page;
   await mouse.move(from.x + from.width / 2, from.y + from.height / 2);
   await mouse.down();
-  await mouse.move(place.x + place.width / 2, place.y + place.height / 2, { steps: 8 });
+  await mouse.move(box.x + box.width / 2, box.y + box.height / 2, { steps: 8 });
 }
 
 /** Records the colors that fill the screen from now on. */

@@ -8,9 +8,9 @@ const stage = sharedStage();
 test('a second window shows the customer the state of the sale, and asks for nothing', async () => {
   const { sandbox, till, page, terminal } = await newTill(stage());
   const display = await openDisplay(till);
-  const asked: string[] = [];
+  const requests: string[] = [];
   display.on('request', (request) => {
-    if (request.url().includes('/api/')) asked.push(request.url());
+    if (request.url().includes('/api/')) requests.push(request.url());
   });
   await display.getByText('Welcome').waitFor();
   await page.getByRole('link', { name: 'Till' }).click();
@@ -28,7 +28,7 @@ test('a second window shows the customer the state of the sale, and asks for not
   assert.equal(await display.getByRole('button').count(), 0, 'no button to click');
   await till.newPayment.click();
   await display.getByText('Welcome').waitFor();
-  assert.deepEqual(asked, []);
+  assert.deepEqual(requests, []);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('switch', { name: 'Customer display' }).click();
   await display.getByText('Waiting for the till.').waitFor();

@@ -84,8 +84,8 @@ test('a till reports its software once per start', async () => {
   const reports: unknown[] = [];
   const isReport = (method: string, url: string) =>
     method === 'PATCH' && url.endsWith('/api/device/v1/terminal');
-  till.page.on('request', (asked) => {
-    if (isReport(asked.method(), asked.url())) reports.push(asked.postDataJSON());
+  till.page.on('request', (input) => {
+    if (isReport(input.method(), input.url())) reports.push(input.postDataJSON());
   });
   const answered = till.page.waitForResponse((answer) =>
     isReport(answer.request().method(), answer.url()),

@@ -24,8 +24,8 @@ async function openPseudoTill(path: string): Promise<TestWindow> {
   return window;
 }
 
-async function follow(window: TestWindow, place: string): Promise<void> {
-  await window.page.locator(`nav a[href="terminal/${place}"]`).click();
+async function follow(window: TestWindow, route: string): Promise<void> {
+  await window.page.locator(`nav a[href="terminal/${route}"]`).click();
   await window.idle();
   await checkPseudoLanguage(window);
 }

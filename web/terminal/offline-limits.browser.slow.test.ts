@@ -189,10 +189,10 @@ function keptContact({ page }: OfflineWindow): Promise<number> {
         const opening = indexedDB.open('tapline.terminal');
         opening.onsuccess = () => {
           const database = opening.result;
-          const found = database.transaction('terms').objectStore('terms').get('current');
-          found.onsuccess = () => {
+          const current = database.transaction('terms').objectStore('terms').get('current');
+          current.onsuccess = () => {
             database.close();
-            resolve(found.result.contactAt);
+            resolve(current.result.contactAt);
           };
         };
       }),

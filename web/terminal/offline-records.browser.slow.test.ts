@@ -140,14 +140,14 @@ test('the code on the printed slip finds the sale again', async () => {
   assert.equal(code, shown);
   await context.setOffline(false);
   const beginning = `0x${code.replace('-', '').toLowerCase()}`;
-  const found = await eventually('the code finds the sale', async () => {
+  const result = await eventually('the code finds the sale', async () => {
     const all = await offlineSales(till);
     return all.find(
       ({ nonce, status }) => String(nonce).startsWith(beginning) && status === 'succeeded',
     );
   });
   const [paid] = await paymentsOf(stage().sandbox, till.terminal);
-  assert.deepEqual([paid?.id, paid?.amount], [found.payment, 4_300_000]);
+  assert.deepEqual([paid?.id, paid?.amount], [result.payment, 4_300_000]);
   await till.close();
 });
 

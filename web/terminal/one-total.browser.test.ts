@@ -40,11 +40,11 @@ const SCREENS = [
 ];
 
 test('each screen that shows a total computes it in one place', () => {
-  const found = all
+  const results = all
     .filter(({ name }) => name.startsWith('web/') && !name.includes('.test.'))
     .filter(({ text }) => /from '[./]*ui\/sale-total\.tsx'/.test(text))
     .map(({ name }) => name);
-  assert.deepEqual(found.sort(), [...SCREENS].sort());
+  assert.deepEqual(results.sort(), [...SCREENS].sort());
 });
 
 type Schemas = Readonly<Record<string, { readonly properties?: Record<string, object> }>>;

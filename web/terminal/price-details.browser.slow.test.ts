@@ -138,10 +138,10 @@ test('digits typed in one currency never become a sum of another', async () => {
   await page.getByRole('button', { name: 'Charge ¥1,250', exact: true }).waitFor();
   await setShop(sandbox, { currency: 'kwd' });
   // The service refuses the first request for the terminal, and answers the second.
-  let asked = 0;
+  let requests = 0;
   await page.route('**/api/device/v1/terminal', (route) => {
-    asked += 1;
-    if (asked === 1) {
+    requests += 1;
+    if (requests === 1) {
       const error = { type: 'api_error', code: 'rate_limit_exceeded', message: 'Later.' };
       return route.fulfill({ status: 429, json: { error } });
     }
@@ -161,7 +161,7 @@ test('digits typed in one currency never become a sum of another', async () => {
   await page.getByRole('button', { name: /^Charge KWD\s1\.250$/ }).waitFor();
   assert.equal(await page.getByText('Enter the amount again').count(), 0);
   // Digits typed before the currency is known get the currency that the service sends.
-  asked = 0;
+  requests = 0;
   await page.reload();
   await till.amount.fill('2.5');
   await page.getByRole('button', { name: /^Charge KWD\s2\.500$/ }).waitFor();
@@ -307,8 +307,8 @@ test('in the pseudo-language, prices keep sums and names, and fit a narrow phone
   await page.locator('[data-result="Paid"]').waitFor();
   await till.idle();
   await check();
-  for (const place of ['totals', 'history']) {
-    await page.locator(`nav a[href="terminal/${place}"]`).click();
+  for (const position of ['totals', 'history']) {
+    await page.locator(`nav a[href="terminal/${position}"]`).click();
     await till.idle();
     await check();
   }

@@ -145,8 +145,8 @@ function typeUnderGerman(page: Page, text: string, lacks = false): Promise<void>
   const keys = [...text].map((letter) => {
     const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;
     const shiftKey = /[A-Z_]/.test(letter);
-    const place = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
-    return { key, shiftKey, code: lacks ? '' : letter === '_' ? 'Minus' : place };
+    const position = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
+    return { key, shiftKey, code: lacks ? '' : letter === '_' ? 'Minus' : position };
   });
   return page.evaluate((clicked) => {
     for (const key of [...clicked, { key: 'Enter', code: 'Enter', shiftKey: false }]) {
@@ -342,8 +342,12 @@ test("the camera is asked for at the start of the shift, and reads a wallet's co
   await start.click();
   const till = tillOf(window);
   await till.amount.waitFor();
-  const { asked, running } = await cameraOf(page);
-  assert.deepEqual({ asked, running }, { asked: 1, running: 0 }, 'asked once, and off again');
+  const { asked: input, running } = await cameraOf(page);
+  assert.deepEqual(
+    { asked: input, running },
+    { asked: 1, running: 0 },
+    'asked once, and off again',
+  );
   await till.ask('2.50');
   await page.getByRole('button', { name: 'Scan a code' }).click();
   await page.getByRole('dialog').waitFor();

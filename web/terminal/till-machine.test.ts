@@ -357,8 +357,8 @@ test('an open payment follows what the service says', () => {
 
 test('a cancel while the customer is asked wins or loses, and the till shows the result', () => {
   const asks = intent({ status: 'requires_action', next_action: null });
-  const asked = till(following({ intent: asks, tip: 250_000n }));
-  const sent = next(asked, { type: 'cancel', now: 20 });
+  const state = till(following({ intent: asks, tip: 250_000n }));
+  const sent = next(state, { type: 'cancel', now: 20 });
   assert.equal(shown(sent), 'canceling');
   const answer = (one: Answer<Intent>) =>
     ({ type: 'cancel_answered', answer: one, now: 30 }) as const;
@@ -376,10 +376,10 @@ test('a cancel while the customer is asked wins or loses, and the till shows the
 
 test('if a payment takes a tip, the customer is asked before a pass is accepted', () => {
   const tipped = intent({ tipping: { percentages: [10, 15, 20] } });
-  const asked = till(open({ intent: tipped }));
-  assert.equal(takesPasses(asked.phase), false);
-  assert.equal(shown(next(asked, { type: 'tap', tap: TAP, now: 20 })), 'open');
-  const chosen = next(asked, { type: 'tip', tip: 375_000n, now: 20 });
+  const state = till(open({ intent: tipped }));
+  assert.equal(takesPasses(state.phase), false);
+  assert.equal(shown(next(state, { type: 'tap', tap: TAP, now: 20 })), 'open');
+  const chosen = next(state, { type: 'tip', tip: 375_000n, now: 20 });
   assert.equal(takesPasses(chosen.phase), true);
   const declined = next(next(chosen, { type: 'tap', tap: { ...TAP, tip: 375_000n }, now: 30 }), {
     ...answered(done({ tipping: { percentages: [10] }, last_payment_error: DECLINE })),
@@ -407,9 +407,9 @@ test('typed digits keep the currency in which they were typed', () => {
 
 test('typed digits survive a payment from the merchant’s server', () => {
   const typing = till({ at: 'keypad', remark: null, since: 0 }, { typed: '12.' });
-  const found = next(typing, { type: 'found', intent: intent({ source: 'api' }), now: 20 });
-  assert.equal(shown(found), 'open');
-  const paid = next(found, { ...seen({ source: 'api', status: 'succeeded' }, 25), now: 30 });
+  const result = next(typing, { type: 'found', intent: intent({ source: 'api' }), now: 20 });
+  assert.equal(shown(result), 'open');
+  const paid = next(result, { ...seen({ source: 'api', status: 'succeeded' }, 25), now: 30 });
   assert.equal(shown(paid), 'paid');
   assert.equal(next(paid, { type: 'again', now: 40 }).typed, '12.');
 });
@@ -485,10 +485,10 @@ test('an offline sale replaces the payment of the same amount that was left open
   const create = { ...CREATE, amount: REQUEST.amount };
   const stopped = next(till(creating({ create, sends: 1 })), { type: 'gave_up', now: 20 });
   assert.deepEqual(charge(stopped).replaces, { create });
-  const found = next(stopped, { type: 'orphan_settled', id: 'pi_9', now: 25 });
-  assert.deepEqual(found.left, ['pi_9'], 'it must be canceled, or shown if it was paid');
-  assert.deepEqual(charge(found).replaces, { create });
-  assert.equal(charge(next(found, { type: 'left_settled', id: 'pi_9', now: 28 })).replaces, null);
+  const result = next(stopped, { type: 'orphan_settled', id: 'pi_9', now: 25 });
+  assert.deepEqual(result.left, ['pi_9'], 'it must be canceled, or shown if it was paid');
+  assert.deepEqual(charge(result).replaces, { create });
+  assert.equal(charge(next(result, { type: 'left_settled', id: 'pi_9', now: 28 })).replaces, null);
   assert.equal(charge(next(stopped, { type: 'orphan_settled', id: null, now: 25 })).replaces, null);
 });
 

@@ -17,8 +17,8 @@ const stage = sharedStage();
 const AWAY = /WebSocket connection to 'ws:\/\/127\.0\.0\.1:4244/;
 
 async function hold(feed: TillFeed, card: Transceive): Promise<void> {
-  const found = await readTap(card, NO_WALLETS, feed.toSign);
-  feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: found });
+  const current = await readTap(card, NO_WALLETS, feed.toSign);
+  feed.tell({ status: 'tapped', reader: 'Reader of a test', tap: current });
 }
 
 /** Starts the program. `nextTill` resolves when a page connects after the call. */

@@ -57,9 +57,9 @@ for (const [size, options] of Object.entries({ phone: PHONE, desktop: DESKTOP, n
       'api/payment-intents',
       'create-a-payment-intent-for-a-terminal',
     );
-    const asked = await create.send();
-    assert.match(asked.status, /^201 after \d+ ms$/, asked.text);
-    assert.equal(JSON.parse(asked.text).status, 'requires_payment_method');
+    const reply = await create.send();
+    assert.match(reply.status, /^201 after \d+ ms$/, reply.text);
+    assert.equal(JSON.parse(reply.text).status, 'requires_payment_method');
     await window.checkAccessibility();
     const wide = 'document.documentElement.scrollWidth - document.documentElement.clientWidth';
     assert.equal(await page.evaluate(wide), 0, 'the page scrolls sideways');
@@ -89,17 +89,17 @@ test('nothing loads before a click, and the key goes to the merchant API alone',
   const { sandbox, browser } = stage();
   const window = await browser.open();
   const { page } = window;
-  const asked: string[] = [];
+  const requests: string[] = [];
   const sent: string[] = [];
   page.on('request', (request) => {
-    asked.push(new URL(request.url()).pathname);
+    requests.push(new URL(request.url()).pathname);
     if (request.headers().authorization !== undefined) sent.push(request.url());
   });
   await page.goto(`${sandbox.web_url}/docs/api/payments`);
   await page.getByRole('button', { name: 'Try it' }).first().waitFor();
   if (PICTURES !== undefined) await page.screenshot({ path: `${PICTURES}/try-button.png` });
   assert.deepEqual(
-    asked.filter((path) => /sandbox-links|try\.js/.test(path)),
+    requests.filter((path) => /sandbox-links|try\.js/.test(path)),
     [],
   );
   const { address, send } = await formBelow(window, 'api/payments', 'list-payments-newest-first');

@@ -15,7 +15,7 @@ const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 /** The usual time between the two clicks. */
 const BETWEEN_MS = 50;
 
-const button = (place: Page | Locator, name: RegExp) => place.getByRole('button', { name });
+const button = (scope: Page | Locator, name: RegExp) => scope.getByRole('button', { name });
 
 /** Double-clicks as a person would, so that the screen has time to change between the clicks. */
 async function doubleClick(page: Page, control: Locator): Promise<void> {

@@ -101,12 +101,12 @@ function inEnglish(text: string): string {
 }
 
 async function drawings(): Promise<ReadonlyMap<string, string>> {
-  const found = new Map<string, string>();
+  const results = new Map<string, string>();
   for await (const name of glob('**/*.tsx', { cwd: WEB })) {
     if (name.startsWith('ui/stories') || OWN_FIELDS.has(name)) continue;
-    found.set(name, inEnglish(readFileSync(path.join(WEB, name), 'utf8')));
+    results.set(name, inEnglish(readFileSync(path.join(WEB, name), 'utf8')));
   }
-  return found;
+  return results;
 }
 
 const files = await drawings();

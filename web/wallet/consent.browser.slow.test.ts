@@ -23,11 +23,11 @@ test('a new pass asks for the wallet’s signature if the last one is too old', 
   const wallet = await openWallet(browser, sandbox, PHONE);
   const { page } = wallet;
   await createWallet(wallet);
-  const asked: string[] = [];
+  const requests: string[] = [];
   let isOld = true;
   await page.route('**/api/payer/v1/**', async (route) => {
     const path = new URL(route.request().url()).pathname.replace(/^.*\/v1/, '');
-    if (route.request().method() === 'POST') asked.push(path);
+    if (route.request().method() === 'POST') requests.push(path);
     if (path === '/sign_in/again') isOld = false;
     const isMint = path === '/passes' && route.request().method() === 'POST';
     if (isMint && isOld) return route.fulfill({ status: 403, json: TOO_OLD });
@@ -45,7 +45,7 @@ test('a new pass asks for the wallet’s signature if the last one is too old', 
   await wallet.checkAccessibility();
   await again.getByRole('button', { name: /^Sign/ }).click();
   await wallet.field('Pass code').waitFor();
-  assert.deepEqual(asked, ['/passes', '/passes', '/sign_in/nonce', '/sign_in/again', '/passes']);
+  assert.deepEqual(requests, ['/passes', '/passes', '/sign_in/nonce', '/sign_in/again', '/passes']);
   await wallet.close();
 });
 

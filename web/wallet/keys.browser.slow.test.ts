@@ -123,8 +123,8 @@ test('a code takes one click, or the passkey each time if the user has set that'
   await askFirst(wallet);
   await wallet.goTo('Home');
   await isOwner(false);
-  const asked = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
-  assert.equal(asked.status, 'requires_action');
+  const request = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  assert.equal(request.status, 'requires_action');
   await wallet.button(/^Approve/).click();
   await wallet.dialog().getByText('The passkey was not used. Try again.').waitFor();
   assert.equal((await paymentsOf(sandbox, terminal)).length, 0, 'nothing was paid');

@@ -43,7 +43,7 @@ const refused = (code: string, status = 409): Answer<Confirmation> => ({
 const UNKNOWN: Answer<Confirmation> = { is: 'unknown' };
 const NOT_SENT: Answer<Confirmation> = { is: 'not_sent' };
 
-const asked: Ring = { at: 'asked', confirmation: QUESTION, remark: null };
+const request: Ring = { at: 'asked', confirmation: QUESTION, remark: null };
 const answering = (part: object = {}): Ring =>
   ({
     at: 'answering',
@@ -93,24 +93,24 @@ test('every event in every state', () => {
   const again = questionWith({ expires_at: '2026-11-20T12:05:00.000Z' });
   const table: readonly (readonly [string, Rings, RingEvent, string])[] = [
     ['a shop asks', [], listed(QUESTION), 'asked'],
-    ['asked once, told twice', [asked], listed(QUESTION), 'asked'],
+    ['asked once, told twice', [request], listed(QUESTION), 'asked'],
     [
       'two tills at once',
-      [asked],
+      [request],
       listed(QUESTION, questionWith({ payment_intent: 'pi_2' })),
       'asked + asked',
     ],
-    ['answered in another window', [asked], listed(), 'gone'],
-    ['a yes', [asked], say(true), 'yes'],
-    ['a no', [asked], say(false), 'no'],
+    ['answered in another window', [request], listed(), 'gone'],
+    ['a yes', [request], say(true), 'yes'],
+    ['a no', [request], say(false), 'no'],
     ['another answer after the first', [answering()], say(false), 'yes'],
     ['an answer after the end', [ended], say(true), 'paid'],
     ['the list forgets what is being answered', [answering()], listed(), 'yes'],
     ['the list still has what was answered', [ended], listed(QUESTION), 'paid'],
     ['the pass is tapped again', [ended], listed(again), 'asked'],
     ['tapped again while the answer is on its way', [answering()], listed(again), 'yes'],
-    ['59 seconds', [asked], tick(59), 'asked'],
-    ['60 seconds', [asked], tick(60), 'expired'],
+    ['59 seconds', [request], tick(59), 'asked'],
+    ['60 seconds', [request], tick(60), 'expired'],
     ['60 seconds after a yes', [answering()], tick(60), 'yes'],
     ['paid', [answering()], answered(done({ status: 'succeeded' })), 'paid'],
     ['the chain is slow', [answering()], answered(done({ status: 'processing' })), 'yes, taken'],
@@ -178,10 +178,10 @@ test('every event in every state', () => {
     ],
     ['a look-up that is older than the answer', [answering()], lookedUp('canceled'), 'yes'],
     ['closed', [ended, other], { type: 'closed', intent: 'pi_1' }, 'asked'],
-    ['not closed while it is asked', [asked], { type: 'closed', intent: 'pi_1' }, 'asked'],
+    ['not closed while it is asked', [request], { type: 'closed', intent: 'pi_1' }, 'asked'],
     [
       'another device’s answer',
-      [asked],
+      [request],
       { ...answered(UNKNOWN), intent: 'pi_9' } as RingEvent,
       'asked',
     ],

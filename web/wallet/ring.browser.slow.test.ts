@@ -111,16 +111,16 @@ test('a stale window cannot answer a request again', async () => {
   const { wallet, terminal, tap } = await askingWallet();
   const { page } = wallet;
   // Disconnects this window once it has received the confirmation request.
-  let asked: unknown = null;
+  let request: unknown = null;
   await page.route('**/payer/v1/confirmations?*', async (route) => {
-    if (asked === null) {
+    if (request === null) {
       const response = await route.fetch();
       const body = (await response.json()) as { data: unknown[] };
-      if (body.data.length > 0) asked = body;
+      if (body.data.length > 0) request = body;
       return route.fulfill({ response, json: body });
     }
     await new Promise((resolve) => setTimeout(resolve, 500));
-    return route.fulfill({ json: asked });
+    return route.fulfill({ json: request });
   });
   await page.reload();
   await page.getByLabel('Each day').waitFor();

@@ -75,19 +75,19 @@ describe('@x402/fetch', () => {
 });
 
 test('a page of another site may request, pay and read the paid content', async () => {
-  const asked = {
+  const request = {
     Origin: 'https://shop.example',
     'Access-Control-Request-Method': 'GET',
     'Access-Control-Request-Headers': 'payment-signature',
   };
-  const preflight = await fetch(shop, { method: 'OPTIONS', headers: asked });
+  const preflight = await fetch(shop, { method: 'OPTIONS', headers: request });
   assert.equal(preflight.status, 204);
   const header = (response: Response, name: string) =>
     response.headers.get(`Access-Control-${name}`);
   assert.equal(header(preflight, 'Allow-Origin'), '*');
   assert.equal(header(preflight, 'Allow-Methods'), 'GET');
   assert.equal(header(preflight, 'Allow-Headers'), 'payment-signature');
-  const offer = await fetch(shop, { headers: { Origin: asked.Origin } });
+  const offer = await fetch(shop, { headers: { Origin: request.Origin } });
   const paid = await payingFetch(ground, await ground.newBuyer(FUNDS))(shop);
   assert.deepEqual([offer.status, paid.status], [402, 200]);
   for (const response of [offer, paid]) {

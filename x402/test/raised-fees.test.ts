@@ -102,8 +102,8 @@ test('a payment that is pending while the fees change is not asked for again', a
   assert.equal(await ground.usdcOf(buyer.address), FUNDS - BigInt(total));
   // The payment is not worth more than what it bought.
   const dearer = { price: 2 * PRICE, resource: shop };
-  const asked = await hasty.requirementsFor(decodeHeader(payment), dearer);
-  assert.equal(asked.amount, hasty.requirements(dearer).amount);
+  const answer = await hasty.requirementsFor(decodeHeader(payment), dearer);
+  assert.equal(answer.amount, hasty.requirements(dearer).amount);
 });
 
 test('a start signs a policy that accepts the raised fees', async () => {

@@ -95,9 +95,9 @@ test('failed sign-ins at any cell count at the cell that has the account', async
 
 test('a staff search in one cell finds the accounts of another, with its console', async () => {
   const { accountId } = await addOwner(home, 'found@one.test');
-  const found = (await searchOthers(cells, 'found@one.test')) as Record<string, unknown>[];
+  const result = (await searchOthers(cells, 'found@one.test')) as Record<string, unknown>[];
   assert.deepEqual(
-    found.map(({ kind, id, cell, console_url }) => [kind, id, cell, console_url]),
+    result.map(({ kind, id, cell, console_url }) => [kind, id, cell, console_url]),
     [['account', accountId, 1, 'https://one.pay.test']],
   );
   assert.deepEqual(await searchOthers(cells, 'nobody@one.test'), []);

@@ -90,11 +90,11 @@ test('test mode works immediately; live keys and terminals wait for the verifica
   const key = { name: 'till', scopes: ['payments:read'] };
   assert.equal((await merchant.post(path('test/api_keys'), key)).status, 201);
   assert.equal((await merchant.post(path('test/terminals'), { label: 'Bar' })).status, 201);
-  for (const [place, body] of [
+  for (const [position, body] of [
     ['live/api_keys', key],
     ['live/terminals', { label: 'Bar' }],
   ] as const) {
-    const refused = await merchant.post(path(place), body);
+    const refused = await merchant.post(path(position), body);
     assert.equal(refused.body.error?.code, 'kyb_required');
   }
   assert.equal((await eventsOf('terminal.created')).length, 1);
@@ -259,7 +259,7 @@ async function announce(to: PrivateKeyAccount) {
   return merchant.post(page, await signConsent(merchant, page, to));
 }
 
-async function walletStatus(wanted: string): Promise<string> {
+async function walletStatus(expected: string): Promise<string> {
   const look = async () => {
     await applyWalletOutcomes(chainContext(server, [network.chain]));
     const { body } = await merchant.get(path('test/settlement_wallet'));
@@ -268,9 +268,9 @@ async function walletStatus(wanted: string): Promise<string> {
     const [row] = await server.db.query<{ status: string }>(
       'select status from wallet_changes order by created desc limit 1',
     );
-    return status === wanted && row?.status === wanted && String(body.wallet);
+    return status === expected && row?.status === expected && String(body.wallet);
   };
-  return eventually(`the wallet to be ${wanted}`, look, CHAIN_WAIT_MS);
+  return eventually(`the wallet to be ${expected}`, look, CHAIN_WAIT_MS);
 }
 
 test('another wallet is announced, can be stopped, and waits before it is paid', async () => {

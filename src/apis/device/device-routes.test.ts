@@ -315,8 +315,8 @@ describe('a sale can be looked up at any till', () => {
       `order_id=${own?.order_id}&amount=${own?.amount}`,
     ];
     for (const query of queries) {
-      const [found] = await find(query);
-      assert.deepEqual([found?.id, found?.payer], [own?.id, undefined], query);
+      const [result] = await find(query);
+      assert.deepEqual([result?.id, result?.payer], [own?.id, undefined], query);
     }
     assert.deepEqual(await find(`order_id=${own?.order_id}&amount=1`), []);
     const odd = await tap(device, await addIntent(store, { amount: 2_005_001 }), pass);
@@ -349,9 +349,9 @@ describe('a sale can be looked up at any till', () => {
     }
     const wrong = `receipt=${own?.receipt_number}&amount=${Number(own?.amount) + 1}`;
     assert.deepEqual(await data(caller, wrong), []);
-    const found = await data(device, `receipt=${own?.receipt_number}`);
+    const result = await data(device, `receipt=${own?.receipt_number}`);
     assert.deepEqual(
-      found.map(({ id }) => id),
+      result.map(({ id }) => id),
       [own?.id],
       'its own without an amount',
     );

@@ -85,8 +85,8 @@ async function sell(amount = 2_000_000) {
 
 async function managerCode(): Promise<string> {
   const { tenant } = store.merchant;
-  const asked = { tenant, actor, now: store.clock.now() };
-  return (await store.db.transaction((tx) => createManagerCode(tx, asked))).code;
+  const request = { tenant, actor, now: store.clock.now() };
+  return (await store.db.transaction((tx) => createManagerCode(tx, request))).code;
 }
 
 describe('a shift', () => {
@@ -284,8 +284,8 @@ describe('a discount', () => {
 
   test('needs the right or a manager, whose code works once', async () => {
     await comeIn(await addCashier());
-    for (const asked of [sale, lineSale]) {
-      const refused = await till.post('/payment_intents', asked);
+    for (const request of [sale, lineSale]) {
+      const refused = await till.post('/payment_intents', request);
       assert.deepEqual([refused.status, errorCodeOf(refused.body)], [403, 'manager_required']);
     }
     const manager_code = await managerCode();

@@ -38,13 +38,13 @@ const QUEUED: AttemptFacts = {
 const SUBMITTED: AttemptFacts = { ...QUEUED, status: 'submitted', signed_at: BEFORE };
 
 function codes(facts: Partial<SupportFacts>): string[] {
-  const found = findingsOf({
+  const result = findingsOf({
     ...{ intent: PROCESSING, settledAt: null, attempt: QUEUED, reasons: [] },
     ...{ accountStatus: 'active', terminal: { status: 'active', lastSeen: NOW } },
     ...{ endpoints: [], deliveries: [], refunds: [], blocked: new Map(), now: NOW },
     ...facts,
   });
-  return found.map(({ code, about }) => (about === null ? code : `${code}: ${about}`));
+  return result.map(({ code, about }) => (about === null ? code : `${code}: ${about}`));
 }
 
 test('an unsent settlement waits for the reasons that stop the network', () => {

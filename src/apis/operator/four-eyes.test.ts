@@ -92,17 +92,17 @@ test('an operator without colleagues decides alone, and the log says so', async 
 test("with a colleague, blocking a payer needs the colleague's approval", async () => {
   ben = await staff('ben');
   const payer = await addPayer();
-  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
-  assert.equal(asked.body.status, 'open', asked.text);
+  const reply = await anna.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(reply.body.status, 'open', reply.text);
   assert.ok(!(await isBlocked(payer)), 'nothing has changed yet');
   const again = await ben.client.post(`/payers/${payer}/block`, REASON);
   assert.equal(again.body.error?.code, 'already_exists');
-  const own = await anna.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  const own = await anna.client.post(`/proposals/${reply.body.id}/approve`, REASON);
   assert.equal(own.body.error?.code, 'unexpected_state');
-  const agreed = await ben.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  const agreed = await ben.client.post(`/proposals/${reply.body.id}/approve`, REASON);
   assert.deepEqual([agreed.status, agreed.body.decided_by], [200, 'ben@eyes.test'], agreed.text);
   assert.ok(await isBlocked(payer));
-  const late = await ben.client.post(`/proposals/${asked.body.id}/reject`, REASON);
+  const late = await ben.client.post(`/proposals/${reply.body.id}/reject`, REASON);
   assert.equal(late.body.error?.code, 'unexpected_state');
   assert.deepEqual(await lastActions(anna.client, 2), ['payer.blocked', 'proposal.created']);
 });
@@ -121,8 +121,8 @@ test('with a colleague, one person cannot verify, stop or rename a business', as
     { at: `${path}/disable`, body: REASON },
   ];
   for (const { at, body } of wishes) {
-    const asked = await anna.client.post(at, body);
-    assert.match(String(asked.body.proposal), /^prop_/, asked.text);
+    const reply = await anna.client.post(at, body);
+    assert.match(String(reply.body.proposal), /^prop_/, reply.text);
     const again = await anna.client.post(at, body);
     assert.equal(again.body.error?.code, 'already_exists', 'the same person twice is one person');
   }
@@ -141,9 +141,9 @@ test('with a colleague, one person cannot verify, stop or rename a business', as
 test('one operator alone cannot give another the right to make changes', async () => {
   const tim = await staff('tim', { role: 'support' });
   const role = { ...REASON, role: 'operator' };
-  const asked = await anna.client.post(`/operators/${tim.id}/role`, role);
-  assert.equal(asked.body.role, 'support', asked.text);
-  const path = `/proposals/${asked.body.proposal}`;
+  const reply = await anna.client.post(`/operators/${tim.id}/role`, role);
+  assert.equal(reply.body.role, 'support', reply.text);
+  const path = `/proposals/${reply.body.proposal}`;
   assert.equal((await ben.client.post(`${path}/reject`, REASON)).status, 200);
   const view = await server.db.query('select staff_role from users where id = $1', [tim.id]);
   assert.deepEqual(view, [{ staff_role: 'support' }]);
@@ -184,8 +184,8 @@ test('one person cannot make a hundred changes in a minute', async () => {
 
 test('of two concurrent approvals one counts, and a rejection changes nothing', async () => {
   const payer = await addPayer();
-  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
-  const path = `/proposals/${asked.body.id}`;
+  const reply = await anna.client.post(`/payers/${payer}/block`, REASON);
+  const path = `/proposals/${reply.body.id}`;
   const both = await Promise.all([
     ben.client.post(`${path}/approve`, REASON),
     ben.client.post(`${path}/approve`, REASON),
@@ -198,12 +198,12 @@ test('of two concurrent approvals one counts, and a rejection changes nothing', 
 
 test('a proposal of days ago can no longer be approved', async () => {
   const payer = await addPayer();
-  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
+  const reply = await anna.client.post(`/payers/${payer}/block`, REASON);
   await server.db.query('update operator_proposals set expires_at = $2 where id = $1', [
-    asked.body.id,
+    reply.body.id,
     server.clock.now(),
   ]);
-  const late = await ben.client.post(`/proposals/${asked.body.id}/approve`, REASON);
+  const late = await ben.client.post(`/proposals/${reply.body.id}/approve`, REASON);
   assert.equal(late.body.error?.code, 'unexpected_state');
   const anew = await ben.client.post(`/payers/${payer}/block`, REASON);
   assert.equal(anew.body.status, 'open', 'it can be proposed again');
@@ -221,9 +221,9 @@ test('the calldata of a pause and of rates is shown after two people agreed', as
     [{ ...wish, rates }, 1],
     [{ kind: 'pause', network: 'testnet', ...REASON }, 2],
   ] as const) {
-    const asked = await anna.client.post('/proposals', body);
-    assert.equal(asked.status, 201, asked.text);
-    const path = `/proposals/${asked.body.id}`;
+    const reply = await anna.client.post('/proposals', body);
+    assert.equal(reply.status, 201, reply.text);
+    const path = `/proposals/${reply.body.id}`;
     const early = await ben.client.get(`${path}/transactions`);
     assert.equal(early.body.error?.code, 'unexpected_state');
     assert.equal((await ben.client.post(`${path}/approve`, REASON)).status, 200);
@@ -262,8 +262,8 @@ test('an operator cannot become the only one by removing colleagues', async () =
   const gone = await anna.client.post(`/operators/${ben.id}/disable`, REASON);
   assert.equal(gone.status, 200, gone.text);
   const payer = await addPayer();
-  const asked = await anna.client.post(`/payers/${payer}/block`, REASON);
-  assert.equal(asked.body.status, 'open');
+  const reply = await anna.client.post(`/payers/${payer}/block`, REASON);
+  assert.equal(reply.body.status, 'open');
   assert.ok(!(await isBlocked(payer)));
 });
 

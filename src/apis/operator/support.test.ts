@@ -90,10 +90,10 @@ test('a refund leads to its payment, by id and by the number on its receipt', as
   const owner = await signInAs(server, OWNER);
   const path = `/accounts/${accountId}/test/refunds`;
   const body = { payment: refunded.id, reason: 'Cold.' };
-  const asked = owner.post(path, body, { 'Idempotency-Key': 'refund it' });
+  const request = owner.post(path, body, { 'Idempotency-Key': 'refund it' });
   // Plays the chain until there is a refund, because the response waits for it.
   while ((await playRefunds(shop)) === 0);
-  const made = await asked;
+  const made = await request;
   assert.equal(made.status, 201, made.text);
   const ids = await sales(String(made.body.id));
   assert.deepEqual(ids, [refunded.payment_intent_id]);
@@ -180,8 +180,11 @@ test('an attempt that waits shows its settlement job', async () => {
   await pay(shop, { intentId, pass, hangUp: true });
   await look(support, intentId);
   const { body } = await support.get(`/payment_intents/${intentId}`);
-  const [asked] = body.chain_requests as { kind: string; status: string; subject: string }[];
-  assert.deepEqual([asked?.kind, asked?.status, asked?.subject], ['payment', 'queued', intentId]);
+  const [request] = body.chain_requests as { kind: string; status: string; subject: string }[];
+  assert.deepEqual(
+    [request?.kind, request?.status, request?.subject],
+    ['payment', 'queued', intentId],
+  );
   const [first] = body.findings as { code: string }[];
   assert.equal(first?.code, 'waits_to_be_signed');
 });

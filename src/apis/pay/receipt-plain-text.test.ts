@@ -293,8 +293,8 @@ test('programs read every letter of a PDF, in its place', async () => {
   const pdf = await receiptPdf(slip, URL);
   const read = visualLines(pdf).map((line) => line.replaceAll(/[\u200e\u200f]/g, ''));
   for (const [name, shown] of READ) {
-    const found = read.some((line) => line.endsWith(shown) || line.startsWith(shown));
-    assert.ok(found, `${name} in\n${read.join('\n')}`);
+    const result = read.some((line) => line.endsWith(shown) || line.startsWith(shown));
+    assert.ok(result, `${name} in\n${read.join('\n')}`);
   }
   assert.ok(
     read.some((line) => line.includes('−')),

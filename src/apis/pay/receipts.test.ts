@@ -77,9 +77,9 @@ describe('the proof, recomputed from the chain', () => {
       [{ proof: { ...proof, log_index: proof.log_index + 99 } }, 'PaymentSettled at'],
       [{ proof: { ...proof, tx_hash: `0x${'1'.repeat(64)}` } }, 'transaction'],
     ];
-    for (const [lie, found] of lies) {
+    for (const [lie, result] of lies) {
       const [first = ''] = await failures(lie);
-      assert.ok(first.startsWith(found), `${found}: ${first}`);
+      assert.ok(first.startsWith(result), `${result}: ${first}`);
     }
   });
 

@@ -107,14 +107,14 @@ describe('after two failed settlements at a pay link within an hour', () => {
   test('no contract wallet of a stranger costs gas there, on any node, and keys pay', async () => {
     const { intentId, token } = await ground.newLink();
     const second = await serveStore(ground.store, { chains: [ground.world.network.chain] });
-    const asked: string[] = [];
+    const calls: string[] = [];
     for (let turn = 0; turn < 6; turn++) {
       const node = turn % 2 === 0 ? ground.server : second;
-      asked.push(summary(await payByLink(node.pay, token, await hostile())));
+      calls.push(summary(await payByLink(node.pay, token, await hostile())));
     }
     const stranger = await payByLink(second.pay, token, await honest());
     await second.close();
-    assert.deepEqual(asked, [FAILED, FAILED, REFUSED, REFUSED, REFUSED, REFUSED]);
+    assert.deepEqual(calls, [FAILED, FAILED, REFUSED, REFUSED, REFUSED, REFUSED]);
     assert.equal(summary(stranger), REFUSED);
     assert.ok(Number(stranger.headers.get('retry-after')) > 3_000);
     assert.equal((await sent(ground, intentId)).length, 2);

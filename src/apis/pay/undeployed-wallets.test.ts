@@ -136,8 +136,8 @@ async function tapUndeployed(factory: Hex): Promise<void> {
   const { intentId } = await ground.newLink();
   const path = `/payment_intents/${intentId}/authorization`;
   const till = ground.server.device();
-  const asked = await till.get(`${path}?from=${from}`);
-  const signature = await sign(account, asked.body as unknown as LinkBody);
+  const reply = await till.get(`${path}?from=${from}`);
+  const signature = await sign(account, reply.body as unknown as LinkBody);
   const answer = await till.post(path, { from, signature });
   assert.equal(summary(answer), '400 wallet_not_deployed');
   assert.match(answer.body.error?.message ?? '', /Scan the code on the till with the wallet/);

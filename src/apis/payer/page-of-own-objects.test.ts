@@ -99,18 +99,18 @@ for (const { path, insert } of LISTS) {
   describe(`GET ${path}`, () => {
     test('shows active ones before 246 revoked ones, and all of them page by page', async () => {
       const { me, payerId } = await newPayer();
-      const wanted = expected(await insert(payerId));
-      for (const limit of [1, 7, 100]) assert.deepEqual(await readAll(me, path, limit), wanted);
+      const target = expected(await insert(payerId));
+      for (const limit of [1, 7, 100]) assert.deepEqual(await readAll(me, path, limit), target);
     });
 
     test('continues at its place when one is revoked between two pages', async () => {
       const { me, payerId } = await newPayer();
-      const wanted = expected(await insert(payerId));
+      const target = expected(await insert(payerId));
       const first = (await me.get(`${path}?limit=4`)).body;
-      await me.send('DELETE', `${path}/${wanted[1]}`);
+      await me.send('DELETE', `${path}/${target[1]}`);
       const next = (await me.get(`${path}?limit=100&cursor=${first.next_cursor}`)).body;
       const ids = (next.data as { id: string }[]).map(({ id }) => id);
-      assert.deepEqual(ids.filter((id) => id !== wanted[1]).slice(0, 90), wanted.slice(4, 94));
+      assert.deepEqual(ids.filter((id) => id !== target[1]).slice(0, 90), target.slice(4, 94));
     });
 
     test('refuses cursors of another payer or another list, and altered ones', async () => {

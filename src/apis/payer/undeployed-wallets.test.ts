@@ -242,7 +242,7 @@ function refusedParam(answer: Awaited<ReturnType<typeof createTransfer>>) {
 async function slowly(tookMs: number) {
   const { wallet } = await open({ tail: '0xabab' });
   const { admin, chain, send } = ground.world.network;
-  const found = await selectPayerByAddress(ground.store.db, {
+  const result = await selectPayerByAddress(ground.store.db, {
     livemode: false,
     address: wallet.from,
   });
@@ -253,6 +253,6 @@ async function slowly(tookMs: number) {
     aheadMs = tookMs;
     return null;
   };
-  const asked = { payer: present(found, 'payer'), chain, deploy, now: clock.now() };
-  return { wallet, ctx: { ...ground.store.ctx, clock }, asked };
+  const request = { payer: present(result, 'payer'), chain, deploy, now: clock.now() };
+  return { wallet, ctx: { ...ground.store.ctx, clock }, asked: request };
 }

@@ -13,7 +13,7 @@ const DOUBTED_AT = addMs(NOW, -10_000);
 function judgeAt(at: Date, usedBefore: readonly string[] = []) {
   const hash = Buffer.from('01', 'hex');
   const phone = { hash, doubtedAt: DOUBTED_AT, usedBefore: new Set(usedBefore), uses: [] };
-  const found: CredentialState = {
+  const result: CredentialState = {
     type: 'apple_vas',
     payerId: 'payer_1',
     pass: {} as TappedPass,
@@ -28,7 +28,7 @@ function judgeAt(at: Date, usedBefore: readonly string[] = []) {
     at,
   };
   const cardKey = Buffer.alloc(32);
-  return verify(found, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
+  return verify(result, { type: 'apple_vas', tap }, { cardKey, now: NOW }).decline;
 }
 
 test('a phone’s tap must be current, and later than a loss of data', () => {

@@ -177,11 +177,11 @@ test(`${MUTATED} mutated records are refused, each in its place, and nothing is 
   const known = await count();
   for (let sent = 0; sent < MUTATED; sent += 99) {
     const records = Array.from({ length: 99 }, () => mutated(sale));
-    const place = randomInt(records.length);
-    const items = await forward(records.toSpliced(place, 0, sale));
+    const position = randomInt(records.length);
+    const items = await forward(records.toSpliced(position, 0, sale));
     assert.equal(items.length, 100);
-    assert.deepEqual(items[place], before);
-    const wrong = items.toSpliced(place, 1).filter(({ object }) => object !== 'error');
+    assert.deepEqual(items[position], before);
+    const wrong = items.toSpliced(position, 1).filter(({ object }) => object !== 'error');
     assert.deepEqual(wrong, []);
   }
   assert.equal(await count(), known);

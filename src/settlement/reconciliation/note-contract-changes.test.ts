@@ -128,8 +128,8 @@ describe('a change on the contract that this service did not make', () => {
   it('can be listed: who holds which role since when, and pending operations', async () => {
     const { chain, admin, guardian, watcher, config } = world.network;
     const timelock = timelockOf(config.settlement);
-    const found = await readRoles(world.database.db, chain, config.settlement);
-    const { holders, announced, ratesUntil } = found;
+    const result = await readRoles(world.database.db, chain, config.settlement);
+    const { holders, announced, ratesUntil } = result;
     const named = (name: string) =>
       holders.filter(({ role }) => role === name).map(({ account }) => account);
     const operators = config.relayerKeys.map((key) => heldAccount(key).address);

@@ -30,9 +30,9 @@ const LATER = { kind: 'payment_unknown_here', subject: '8', details: { chain: {}
 const FOREIGN = { kind: 'withdrawal_unknown_here', subject: '9', details: { chain: {} } };
 
 /** Stores these differences, as a reconciliation that finds them does. */
-async function find(...found: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
+async function find(...results: DifferenceRow[]): Promise<{ requests: number; alarms: string[] }> {
   const { db } = database;
-  await db.transaction((tx) => saveDifferences(tx, false, found, systemClock.now()));
+  await db.transaction((tx) => saveDifferences(tx, false, results, systemClock.now()));
   await askIfUnknown({ db, clock: systemClock, wakeups, log: silentLog }, network.chain);
   const [row] = await db.query<{ request_count: bigint }>(
     'select request_count from network_recoveries where not livemode',
@@ -61,11 +61,11 @@ test('differences that remain after a recovery are left to operators', async () 
 
 test('a difference found after a recovery requests another recovery', async () => {
   const before = await find(UNKNOWN);
-  const asked = await find(UNKNOWN, LATER);
-  assert.deepEqual(asked, { requests: before.requests + 1, alarms: before.alarms });
+  const request = await find(UNKNOWN, LATER);
+  assert.deepEqual(request, { requests: before.requests + 1, alarms: before.alarms });
   await endRecovery();
   const uncured = [...before.alarms, 'not_recovered payment 8'];
-  assert.deepEqual(await find(UNKNOWN, LATER), { ...asked, alarms: uncured });
+  assert.deepEqual(await find(UNKNOWN, LATER), { ...request, alarms: uncured });
 });
 
 test('a refund waits for a payment that is being settled, through all recoveries', async () => {
@@ -88,11 +88,11 @@ test('a refund waits for a payment that is being settled, through all recoveries
   assert.deepEqual(await find(refund), before, 'nothing could book it yet');
   await db.query(`update chain_requests set status = 'succeeded', outcome = '{}', applied_at = now()
     where subject_id = 'pi_slow'`);
-  const asked = { ...before, requests: before.requests + 1 };
-  assert.deepEqual(await find(refund), asked);
+  const request = { ...before, requests: before.requests + 1 };
+  assert.deepEqual(await find(refund), request);
   await endRecovery();
   const alarms = [...before.alarms, `not_recovered refund ${number}/0x01`];
-  assert.deepEqual(await find(refund), { ...asked, alarms });
+  assert.deepEqual(await find(refund), { ...request, alarms });
 });
 
 test('events that operators accept are booked by the next recovery', async () => {
@@ -107,6 +107,6 @@ test('events that operators accept are booked by the next recovery', async () =>
   await endRecovery();
   assert.deepEqual(await find(FOREIGN), before, 'no decision was made');
   await db.query(`update foreign_settlements set decision = 'accepted'`);
-  const asked = { ...before, requests: before.requests + 1 };
-  assert.deepEqual(await find(FOREIGN), asked);
+  const request = { ...before, requests: before.requests + 1 };
+  assert.deepEqual(await find(FOREIGN), request);
 });

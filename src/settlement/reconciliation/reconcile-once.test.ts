@@ -229,8 +229,8 @@ describe('reconciliation', () => {
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await requestRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
-    const wanted = { livemode: false, owner: 'test', leaseMs: 60_000 };
-    const run = present(await takeRecovery(db, wanted), 'recovery that was asked for');
+    const expected = { livemode: false, owner: 'test', leaseMs: 60_000 };
+    const run = present(await takeRecovery(db, expected), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
     // The final block is far below the last block that the recovery read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };
@@ -275,11 +275,11 @@ describe('reconciliation', () => {
        where not livemode`,
     );
     assert.deepEqual(await kinds(), both);
-    const found = await db.query<{ found: string }>(
+    const result = await db.query<{ found: string }>(
       `select kind || ' ' || amount as found from foreign_settlements order by kind`,
     );
     assert.deepEqual(
-      found.map((row) => row.found),
+      result.map((row) => row.found),
       ['refund 900000', 'withdrawal 70000'],
     );
     assert.equal((await selectUnknownHere(db, false)).count, 0, 'no recovery is requested');

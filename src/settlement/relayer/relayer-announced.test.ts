@@ -98,14 +98,14 @@ describe('a block that a node announces', () => {
     await open();
     await payOne();
     behave({ delayMs: () => FAR_MS });
-    const asked: unknown[] = [];
+    const questions: unknown[] = [];
     for (const node of world.nodes) {
       node.watchers.add(({ method, params }) => {
-        if (method === HEAD && /^0x/.test(String(params[0]))) asked.push(params[0]);
+        if (method === HEAD && /^0x/.test(String(params[0]))) questions.push(params[0]);
       });
     }
     for (let count = 0; count < 3; count++) await payOne();
-    assert.deepEqual(asked, []);
+    assert.deepEqual(questions, []);
   });
 
   it('settles a payment that its node does not show at first', async () => {

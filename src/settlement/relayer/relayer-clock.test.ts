@@ -122,8 +122,8 @@ describe("taps, refunds and withdrawals end correctly while the chain's clock", 
 
   async function payOut(sale: string): Promise<void> {
     const paymentId = await world.recordPayment(sale);
-    const asked = [await askRefund(world, paymentId, PART), await askWithdrawal(world, PART)];
-    const outcomes = await world.outcomes(asked, WAIT_MS);
+    const requests = [await askRefund(world, paymentId, PART), await askWithdrawal(world, PART)];
+    const outcomes = await world.outcomes(requests, WAIT_MS);
     assert.deepEqual(
       outcomes.map(({ succeeded, reason }) => reason ?? succeeded),
       [true, true],
@@ -160,9 +160,9 @@ describe('a payout', () => {
     // The hold ends in a block that the relayer has not followed.
     await call(world, 'evm_increaseTime', [DAY_S]);
     await world.network.mine();
-    const asked = await askWithdrawal(world, PART);
+    const request = await askWithdrawal(world, PART);
     world.network.mineEvery(BLOCK_MS);
-    const [outcome] = await world.outcomes([asked], WAIT_MS);
+    const [outcome] = await world.outcomes([request], WAIT_MS);
     assert.equal(outcome?.succeeded, true, outcome?.reason);
     assert.equal(await world.network.usdcOf(world.merchant.wallet.address), PART);
     await world.stop();

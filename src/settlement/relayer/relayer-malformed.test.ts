@@ -62,14 +62,14 @@ describe('nonsense from the only node decides nothing, and everything is paid on
       const paymentId = await settleSale(world, { payer, amount: AMOUNT }, WAIT_MS);
       const before = await world.balance();
       const nonsense = answerNonsense(method);
-      const asked = [await world.pay({ payer, amount: AMOUNT })];
+      const requests = [await world.pay({ payer, amount: AMOUNT })];
       for (let i = 0; i < NONSENSE.length; i++) {
         const ask = i % 2 === 0 ? askRefund(world, paymentId, PART) : askWithdrawal(world, PART);
-        asked.push(await ask);
+        requests.push(await ask);
       }
       await nonsense;
       proxy.behavior = null;
-      assertSucceeded(await world.outcomes(asked, WAIT_MS));
+      assertSucceeded(await world.outcomes(requests, WAIT_MS));
       assert.equal(await world.balance(), before + AMOUNT - BigInt(NONSENSE.length) * PART);
       assert.equal(await world.countRows('chain_alarms'), 0);
     });

@@ -89,7 +89,7 @@ describe('one request that a node cannot answer', () => {
 
   it('for one receipt leaves the other receipts readable', async () => {
     const [payer] = payers as [PrivateKeyAccount];
-    const asked = await world.pay({ payer });
+    const request = await world.pay({ payer });
     await world.network.pending();
     const [{ tx_hash: hash } = { tx_hash: '' }] = await database.db.query<{ tx_hash: string }>(
       'select tx_hash from chain_attempts',
@@ -97,8 +97,8 @@ describe('one request that a node cannot answer', () => {
     node.refuse = ({ method, params }) =>
       method === 'eth_getTransactionReceipt' && params[0] === hash ? 'indexing' : null;
     await settleAll();
-    assert.equal(await world.outcome(asked), null);
+    assert.equal(await world.outcome(request), null);
     node.refuse = () => null;
-    await world.mineOutcomes([asked]);
+    await world.mineOutcomes([request]);
   });
 });

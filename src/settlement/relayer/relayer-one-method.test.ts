@@ -56,11 +56,11 @@ describe('the only node fails one method for a while, and everything is paid onc
     it(method, async () => {
       const paymentId = await settleSale(world, newSale(), WAIT_MS);
       node.refuse = (call) => (call.method === method ? 'out of order' : null);
-      const asked = [await world.pay(newSale()), await askRefund(world, paymentId, REFUND)];
+      const requests = [await world.pay(newSale()), await askRefund(world, paymentId, REFUND)];
       await sleep(OUT_MS);
       node.refuse = () => null;
-      asked.push(await world.pay(newSale()));
-      assertSucceeded(await world.outcomes(asked, WAIT_MS));
+      requests.push(await world.pay(newSale()));
+      assertSucceeded(await world.outcomes(requests, WAIT_MS));
       const numbers = await settledNumbers(world.network);
       assert.equal(new Set(numbers).size, numbers.length, 'a payment was settled twice');
       assert.equal(numbers.length, payments);

@@ -26,9 +26,9 @@ describe('relayer senders', () => {
 
   afterEach(() => world.stop());
 
-  async function until(sql: string, wanted: (count: number) => boolean): Promise<void> {
+  async function until(sql: string, expected: (count: number) => boolean): Promise<void> {
     for (let i = 0; i < 500; i++) {
-      if (wanted(await world.count(sql))) return;
+      if (expected(await world.count(sql))) return;
       await sleep(20);
     }
     throw new Error(`never came true: ${sql}`);

@@ -67,10 +67,10 @@ describe('transfers that the operator pays for', () => {
       const { network } = world;
       const before = await network.usdcOf(network.admin.address);
       const child = world.spawnRelayer(point);
-      const asked = await transfer();
+      const request = await transfer();
       await child.ended;
       const relayer = world.startRelayer();
-      assertSucceeded(await world.outcomes([asked]));
+      assertSucceeded(await world.outcomes([request]));
       await relayer.stop();
       assert.equal(await network.usdcOf(network.admin.address), before + VALUE);
     });

@@ -89,8 +89,10 @@ describe('the time that a payment waits depends on its sum', () => {
     await addAccount(world);
     // Compare blocks of any age, because the test's blocks are recent.
     const differences = async () => {
-      const found = await reconcileOnce(world.deps, { graceMs: -86_400_000 });
-      return found.differences.map(({ kind }) => kind).filter((kind) => kind.startsWith('payment'));
+      const result = await reconcileOnce(world.deps, { graceMs: -86_400_000 });
+      return result.differences
+        .map(({ kind }) => kind)
+        .filter((kind) => kind.startsWith('payment'));
     };
     const large = await world.pay({ payer, amount: LARGE });
     await world.mineUntil(async () => (await held()) !== null);

@@ -15,13 +15,13 @@ it('operators get an alarm when half, and four fifths, of the hourly ceiling is 
   const [proxy] = world.nodes as [ProviderProxy];
   const { network, database } = world;
   network.mineEvery(60);
-  const levels = async (wanted: number) => {
+  const levels = async (expected: number) => {
     const deadline = performance.now() + WAIT_MS;
     for (;;) {
       const rows = await database.db.query<{ subject: string }>(
         `select subject from chain_alarms where kind = 'ceiling_near' order by id`,
       );
-      if (rows.length >= wanted || performance.now() > deadline) {
+      if (rows.length >= expected || performance.now() > deadline) {
         return rows.map(({ subject }) => subject.split(' ').slice(1).join(' '));
       }
       await sleep(20);

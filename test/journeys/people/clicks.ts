@@ -69,10 +69,10 @@ async function readTable(): Promise<Map<string, Row>> {
  * Fails if the journey took more clicks than the table allows or is not in the table. With
  * `WRITE_CLICKS`, it writes the table instead.
  */
-export async function compareClicks(name: string, found: Row): Promise<void> {
+export async function compareClicks(name: string, result: Row): Promise<void> {
   const table = await readTable();
   if (process.env.WRITE_CLICKS !== undefined) {
-    const rows = [...table.set(name, found)].map(
+    const rows = [...table.set(name, result)].map(
       ([one, { width, clicks }]) => `| ${one} | ${width} | ${clicks} |\n`,
     );
     await writeFile(TABLE, HEADING + rows.join(''));
@@ -80,6 +80,6 @@ export async function compareClicks(name: string, found: Row): Promise<void> {
   }
   const known = table.get(name);
   assert.ok(known !== undefined, `${name} is in clicks.md`);
-  assert.equal(found.width, known.width, `${name}: the width where it happens`);
-  assert.ok(found.clicks <= known.clicks, `${name}: ${found.clicks} clicks, ${known.clicks}`);
+  assert.equal(result.width, known.width, `${name}: the width where it happens`);
+  assert.ok(result.clicks <= known.clicks, `${name}: ${result.clicks} clicks, ${known.clicks}`);
 }

@@ -234,8 +234,8 @@ export class PairGround {
   }
 
   execute({ call: { target, data }, salt }: Operation): Promise<void> {
-    const place = { predecessor: NO_PREDECESSOR, salt };
-    const execution = executeCall({ target, data }, place);
+    const position = { predecessor: NO_PREDECESSOR, salt };
+    const execution = executeCall({ target, data }, position);
     return this.world.network.send(this.owner, this.timelock, execution);
   }
 
@@ -368,8 +368,8 @@ export class PairGround {
     return { id, call: { target, data }, salt };
   }
 
-  private schedule(from: PrivateKeyAccount, { call: wanted, salt }: Operation): Call {
-    return { from, to: this.timelock, data: scheduleCall(wanted, salt, BigInt(DELAY_S)) };
+  private schedule(from: PrivateKeyAccount, { call: expected, salt }: Operation): Call {
+    return { from, to: this.timelock, data: scheduleCall(expected, salt, BigInt(DELAY_S)) };
   }
 
   /** Returns the operations that a thief of the proposer key schedules repeatedly. */

@@ -58,12 +58,12 @@ async function openLists(hands: Hands, ground: Ground, width: number): Promise<v
         ? true
         : null,
     );
-    const wanted = await until(`two rows of ${list}`, () =>
+    const expected = await until(`two rows of ${list}`, () =>
       hands.evaluate<string | null>(MARK_CELL),
     );
     assert.deepEqual(await hands.evaluate(COVERED), [], list);
     await hands.clickAt('[data-plain]');
-    await opens(hands, wanted);
+    await opens(hands, expected);
   }
 }
 

@@ -31,11 +31,11 @@ function wordsIn(language: Language): Words {
 }
 
 async function checkPage(hands: Hands, language: Language, direction: string): Promise<void> {
-  const found = await hands.evaluate<string>(`(() => {
+  const result = await hands.evaluate<string>(`(() => {
     const { lang, dir, scrollWidth, clientWidth } = document.documentElement;
     return [lang, dir || 'ltr', Math.max(0, scrollWidth - clientWidth)].join();
   })()`);
-  assert.equal(found, `${language},${direction},0`);
+  assert.equal(result, `${language},${direction},0`);
 }
 
 /** Digits other than 0 to 9, and years of the Islamic calendar. */

@@ -16,8 +16,8 @@ const run = promisify(execFile);
  * images, without fetching an image. `TAPLINE_TEST_BASE` reuses a root that debootstrap has
  * created.
  */
-export async function makeBaseFolder(wanted: string): Promise<string> {
-  const folder = process.env.TAPLINE_TEST_BASE ?? wanted;
+export async function makeBaseFolder(expected: string): Promise<string> {
+  const folder = process.env.TAPLINE_TEST_BASE ?? expected;
   if (process.env.TAPLINE_TEST_BASE === undefined) {
     const include = '--include=ca-certificates,libstdc++6';
     const options = { timeout: MADE_MS };

@@ -63,11 +63,11 @@ export async function restoreToMoment(
     const command = text
       .replace(EXAMPLE_MOMENT, moment)
       .replace(/ --target=\S+ \S+"/, (target) => `${target}${onTimeline}`);
-    const asked = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
+    const request = command.startsWith('patronictl') ? `${ANSWERS} | ${command}` : command;
     if (command.startsWith('rm -rf')) {
       assert.equal((await leaderOf(cluster)).machine, first, 'the restored machine leads');
     }
     if (command.includes('start tapline.target')) await untilWhole(cluster);
-    await Promise.all(on.map((machine) => typed(machine, asked)));
+    await Promise.all(on.map((machine) => typed(machine, request)));
   }
 }

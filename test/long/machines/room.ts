@@ -91,12 +91,12 @@ async function openRoot(disk: string): Promise<string> {
 /**
  * Creates a separate file system, because node_exporter ignores overlays and memory file systems.
  */
-async function openDisk(disk: string, place: string): Promise<void> {
+async function openDisk(disk: string, route: string): Promise<void> {
   const image = path.join(disk, 'disk.img');
   const before = path.join(disk, 'before');
   await sh(`truncate -s ${DISK} ${image} && mkfs.ext4 -q -m 0 ${image}`);
-  await sh(`cp -a ${place} ${before} && mount -o loop ${image} ${place}`);
-  await sh(`cp -a ${before}/. ${place} && rm -r ${before}`);
+  await sh(`cp -a ${route} ${before} && mount -o loop ${image} ${route}`);
+  await sh(`cp -a ${before}/. ${route} && rm -r ${before}`);
 }
 
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -141,7 +141,7 @@ async function openMachine(folder: string, wire: Wire): Promise<GuideMachine> {
 async function clean(): Promise<void> {
   await closeWires();
   const own = await unmountBelow(FOLDER);
-  const folders = own.map((place) => place.split('/', FOLDER.split('/').length).join('/'));
+  const folders = own.map((position) => position.split('/', FOLDER.split('/').length).join('/'));
   for (const folder of new Set(folders)) {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -28,9 +28,9 @@ const FILES_OF_LOG = 256;
 const run = promisify(execFile);
 
 export async function edit(machine: GuideMachine, file: string, change: (text: string) => string) {
-  const place = path.join(machine.root, file);
-  const text = await readFile(place, 'utf8').catch(() => '');
-  await writeFile(place, change(text));
+  const target = path.join(machine.root, file);
+  const text = await readFile(target, 'utf8').catch(() => '');
+  await writeFile(target, change(text));
 }
 
 /** Replaces the example's texts; each must exist. */
@@ -143,9 +143,9 @@ export async function startTapline(machines: readonly GuideMachine[]): Promise<r
 
 /** Copies files and folders, which may be patterns, to the same folder of another machine. */
 export async function copyTo(from: GuideMachine, to: GuideMachine, places: readonly string[]) {
-  for (const place of places) {
-    const folder = path.join(to.root, path.dirname(place));
-    await sh(`mkdir -p ${folder} && cp -a ${path.join(from.root, place)} ${folder}`);
+  for (const target of places) {
+    const folder = path.join(to.root, path.dirname(target));
+    await sh(`mkdir -p ${folder} && cp -a ${path.join(from.root, target)} ${folder}`);
   }
 }
 
@@ -162,9 +162,9 @@ export async function update(
 ): Promise<void> {
   const block = await updateBlock();
   await first.typeOnline(linesOf(block, /^git clone/).replace('…', REPOSITORY));
-  const place = 'opt/tapline-1.1.0';
-  await writeFile(path.join(first.root, place, 'migrations', migration.name), migration.sql);
-  for (const machine of machines.slice(1)) await copyTo(first, machine, [place]);
+  const position = 'opt/tapline-1.1.0';
+  await writeFile(path.join(first.root, position, 'migrations', migration.name), migration.sql);
+  for (const machine of machines.slice(1)) await copyTo(first, machine, [position]);
   for (const machine of machines) await machine.type(linesOf(block, /^(ln|cp) /));
   await Promise.all([first.type(linesOf(block, /tapline-migrate/)), whileMigrating()]);
   await restartEach(machines, block);

@@ -13,8 +13,8 @@ const KEPT_BY_ONE: readonly (readonly [string, RegExp])[] = [
 export function withSettings(text: string, settings: Readonly<Record<string, string>>): string {
   return Object.entries(settings).reduce((sum, [name, value]) => {
     const line = `${name}=${value}`;
-    const place = new RegExp(`^(# )?${name}=.*$`, 'm');
-    return place.test(sum) ? sum.replace(place, () => line) : `${sum}\n${line}\n`;
+    const pattern = new RegExp(`^(# )?${name}=.*$`, 'm');
+    return pattern.test(sum) ? sum.replace(pattern, () => line) : `${sum}\n${line}\n`;
   }, text);
 }
 
@@ -39,8 +39,8 @@ export async function fillSettings(
   folder: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const [name, wanted] of KEPT_BY_ONE) {
-    const own = Object.entries(settings).filter(([setting]) => wanted.test(setting));
+  for (const [name, expected] of KEPT_BY_ONE) {
+    const own = Object.entries(settings).filter(([setting]) => expected.test(setting));
     const file = path.join(folder, name);
     const text = await readFile(file, 'utf8').catch(() => '');
     await writeFile(file, withSettings(text, Object.fromEntries(own)));

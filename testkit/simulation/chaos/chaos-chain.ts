@@ -84,7 +84,7 @@ async function saveAlmostAll(node: ChainNode, blockMs: number): Promise<void> {
 
 export async function openChaosChain(
   temporary: TemporaryFolder,
-  wanted: {
+  expected: {
     readonly network: Network;
     readonly secret: Buffer;
     readonly providers: Providers;
@@ -94,12 +94,12 @@ export async function openChaosChain(
     readonly delays?: ContractDelays;
   },
 ) {
-  const { network, secret } = wanted;
+  const { network, secret } = expected;
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
   const start = async () => {
     const chainId = CHAIN_IDS[network];
-    const options = { folder, name: network, chainId, blockMs: wanted.blockMs, log: () => {} };
+    const options = { folder, name: network, chainId, blockMs: expected.blockMs, log: () => {} };
     const node = await startChainNode(options);
     for (const pid of pids()) temporary.endWithUs(pid);
     return node;
@@ -108,19 +108,19 @@ export async function openChaosChain(
     for (const pid of pids()) signalProcess(pid, name);
   };
   let node: ChainNode = await start();
-  const config = await prepareNetwork(node, network, secret, wanted.delays);
-  const provider = wanted.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
-  const own = wanted.providers === 'only' ? [] : config.rpcUrls;
+  const config = await prepareNetwork(node, network, secret, expected.delays);
+  const provider = expected.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
+  const own = expected.providers === 'only' ? [] : config.rpcUrls;
   const rpcUrls = provider === null ? own : [provider.url, ...own];
   return {
-    config: { ...config, profile: profileNamed(wanted.profile), rpcUrls },
+    config: { ...config, profile: profileNamed(expected.profile), rpcUrls },
     /** Rate-limits, falsifies or drops responses on command; `null` without a proxy. */
     provider,
     /** Pauses or resumes all transfers of the token, as its issuer can. */
     pauseToken: openTokenSwitch(config, secret),
     /** Kills the node with SIGKILL. It loses the blocks since its state was saved. */
     kill: async () => {
-      await saveAlmostAll(node, wanted.blockMs);
+      await saveAlmostAll(node, expected.blockMs);
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
       // The node is dead and has nothing to save. This only stops its mining timer.

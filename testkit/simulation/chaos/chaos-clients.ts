@@ -273,8 +273,8 @@ function chooseScene({ random, everything }: Client): Scene {
 function openClient(options: ClientsOptions, number: number): Client {
   const { worlds, journal, urls, random } = options;
   const world = worlds[number % worlds.length];
-  const place = Math.floor(number / worlds.length);
-  const terminal = world?.terminals[place % world.terminals.length];
+  const position = Math.floor(number / worlds.length);
+  const terminal = world?.terminals[position % world.terminals.length];
   if (world === undefined || terminal === undefined) throw new Error('a world without terminals');
   const open = (surface: string, key: string) =>
     openChaosCaller({ urls: urls.map((url) => url + surface), key, random, journal });

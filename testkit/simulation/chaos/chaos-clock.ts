@@ -15,9 +15,9 @@ setInterval(readError, READ_EVERY_MS).unref();
 const rightNow = Date.now.bind(Date);
 
 globalThis.Date = new Proxy(Date, {
-  construct(target, values, asked) {
+  construct(target, values, request) {
     const given = values.length === 0 ? [rightNow() + wrongByMs] : values;
-    return Reflect.construct(target, given, asked) as object;
+    return Reflect.construct(target, given, request) as object;
   },
   apply: () => new Date(rightNow() + wrongByMs).toString(),
   get(target, name, receiver) {

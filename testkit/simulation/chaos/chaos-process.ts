@@ -140,8 +140,8 @@ export async function makeDemo(
 }
 
 /** Makes the demo data only. */
-export async function makeShop(...wanted: Parameters<typeof makeDemo>): Promise<SandboxFile> {
-  const network = await makeDemo(...wanted);
+export async function makeShop(...expected: Parameters<typeof makeDemo>): Promise<SandboxFile> {
+  const network = await makeDemo(...expected);
   await network.stop();
   return network.sandbox;
 }

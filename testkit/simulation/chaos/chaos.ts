@@ -376,13 +376,13 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
 /** Fills the test network, where most clients sell, and the live network. */
 async function fillWorlds(
   ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
-  wanted: { readonly sandbox: SandboxFile; readonly size: WorldSize },
+  expected: { readonly sandbox: SandboxFile; readonly size: WorldSize },
 ): Promise<Pick<Stage, 'worlds' | 'outside'>> {
   const { db, publicUrl, facilitators } = ground;
   const { secret, testnet, mainnet } = ground.ground;
   const kinds = WAYS.map(({ payer }) => payer);
   const fill = async ({ config: network }: ChaosChain) => {
-    const world = await fillWorld({ db, secret, network }, wanted);
+    const world = await fillWorld({ db, secret, network }, expected);
     for (const { id } of world.terminals) await allowOffline(db, id);
     const outside = await outsideWallets(network);
     const payers = { db, secret, network, publicUrl, outside, facilitators };
@@ -454,10 +454,10 @@ async function perform(options: ChaosOptions, stage: Stage): Promise<ChaosReport
   const journal = openJournal();
   const { db, processes } = stage;
   const history = historyOf(stage, options, journal);
-  const { broken: found, faults, secondsToRest } = await playHistory(history);
-  const goesOn = options.reach === 'soak' && found.length === 0;
+  const { broken: result, faults, secondsToRest } = await playHistory(history);
+  const goesOn = options.reach === 'soak' && result.length === 0;
   const last = goesOn ? await endDay(stage, options, history) : [];
-  const broken = [...found, ...last, ...crashesOf(processes)];
+  const broken = [...result, ...last, ...crashesOf(processes)];
   if (broken.length > 0) await linger(stage, options);
   return {
     seed: options.seed,

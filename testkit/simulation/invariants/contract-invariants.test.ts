@@ -114,9 +114,9 @@ async function check(
   unbookable?: ReadonlySet<bigint>,
 ): Promise<string[]> {
   const sides = await readBothSides(db, chain, unbookable);
-  const found = await violationsOf(invariants, sides);
-  for (const { promise } of found) seenBroken.add(promise);
-  return found.map(({ detail }) => detail);
+  const result = await violationsOf(invariants, sides);
+  for (const { promise } of result) seenBroken.add(promise);
+  return result.map(({ detail }) => detail);
 }
 
 /**
@@ -260,8 +260,8 @@ describe('the contract', () => {
       const broken = await checkAfter(
         `update payments set amount_reserved = 7, amount_refunded = 7 where id = '${untouched}'`,
       );
-      const found = `${untouched} was refunded 0 on the chain, 7 in the ledger`;
-      assert.ok(broken.includes(found), broken.join('\n'));
+      const result = `${untouched} was refunded 0 on the chain, 7 in the ledger`;
+      assert.ok(broken.includes(result), broken.join('\n'));
     });
 
     it('fails for a withdrawal that was never paid', async () => {
@@ -275,9 +275,9 @@ describe('the contract', () => {
       ['to another wallet', `wallet = '0x${'33'.repeat(20)}'`, /differs from its withdrawal/],
       ['with another number', 'number = 77', /has another number than its request/],
     ];
-    for (const [name, change, found] of withdrawals) {
+    for (const [name, change, result] of withdrawals) {
       it(`fails for a withdrawal ${name}`, async () => {
-        assert.match((await checkAfter(`update withdrawals set ${change}`)).join('\n'), found);
+        assert.match((await checkAfter(`update withdrawals set ${change}`)).join('\n'), result);
       });
     }
 
@@ -348,9 +348,9 @@ describe('the contract', () => {
     it('fails for a settlement of a lost merchant that no alarm names', async () => {
       const intent = await settle(PAID);
       const number = await numberOf(intent);
-      const found = `settlement ${number} is not booked, and no alarm names it`;
+      const result = `settlement ${number} is not booked, and no alarm names it`;
       const isMissing = async (...damage: readonly string[]) =>
-        (await checkWithout(new Set([number]), ...damage)).includes(found);
+        (await checkWithout(new Set([number]), ...damage)).includes(result);
       const alarmIn = (livemode: boolean) =>
         `insert into chain_alarms (livemode, kind, subject, details, created)
        values (${livemode}, 'foreign_settlement', 'payment ${number}', '{}', now())`;
@@ -362,8 +362,8 @@ describe('the contract', () => {
 
     it('fails for a refund that the ledger lacks', async () => {
       await refund(untouched, 9n);
-      const found = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
-      assert.ok((await check()).includes(found));
+      const result = `${untouched} was refunded 9 on the chain, 0 in the ledger`;
+      assert.ok((await check()).includes(result));
       await bookRefund(untouched, 9n);
       assert.deepEqual(await check(), []);
     });
@@ -473,15 +473,15 @@ describe('the check of the charges', () => {
   it('fails if no intent has its number', async () => {
     const broken = await checkAfter('update payment_intents set settlement_number = null');
     const number = await numberOf(intents[1]);
-    const found = `${payer.address} was charged for no intent: ${number}`;
-    assert.ok(broken.includes(found), broken.join('\n'));
+    const result = `${payer.address} was charged for no intent: ${number}`;
+    assert.ok(broken.includes(result), broken.join('\n'));
   });
 
   it('accounts to the atom for settlements that cannot be booked', async () => {
     const unbookable = new Set([await numberOf(intents[1])]);
     const lose = `delete from payments where payment_intent_id = '${intents[1]}'`;
-    const found = await checkWithout(unbookable, lose);
-    assert.deepEqual(found, []);
+    const result = await checkWithout(unbookable, lose);
+    assert.deepEqual(result, []);
     assert.notDeepEqual(await checkAfter(lose), []);
   });
 
@@ -503,16 +503,16 @@ describe('the check of the charges', () => {
   it('fails if the ledger lacks a payer', async () => {
     const broken = await checkAfter('delete from payments');
     const sum = 2n * CHARGED - REFUNDED;
-    const found = `${payer.address.toLowerCase()} paid ${sum} atoms, the ledger says nothing of it`;
-    assert.ok(broken.includes(found), broken.join('\n'));
+    const words = `${payer.address.toLowerCase()} paid ${sum} atoms, the ledger says nothing of it`;
+    assert.ok(broken.includes(words), broken.join('\n'));
   });
 
   it('fails if tokens left a wallet other than by a settlement', async () => {
     const args = [world.network.config.settlement, 3n] as const;
     const transfer = { abi: testUsdcAbi, functionName: 'transfer', args } as const;
     await world.network.send(stranger, world.network.config.usdc, encodeFunctionData(transfer));
-    const found = `${stranger.address.toLowerCase()} paid 3 atoms, the ledger says nothing of it`;
-    assert.deepEqual(await check(), [found]);
+    const result = `${stranger.address.toLowerCase()} paid 3 atoms, the ledger says nothing of it`;
+    assert.deepEqual(await check(), [result]);
   });
 
   it('fails if one order was charged under two intents', async () => {

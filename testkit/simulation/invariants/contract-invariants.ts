@@ -418,8 +418,8 @@ async function readLogs(chain: Chain, address: Hex, topics: readonly unknown[]) 
   for (let from = 0n; from <= head; from += RANGE) {
     const end = from + RANGE - 1n;
     const range = { fromBlock: numberToHex(from), toBlock: numberToHex(end < head ? end : head) };
-    const found = await chain.rpc.call('eth_getLogs', [{ address, topics, ...range }]);
-    logs.push(...(found as TokenLog[]));
+    const result = await chain.rpc.call('eth_getLogs', [{ address, topics, ...range }]);
+    logs.push(...(result as TokenLog[]));
   }
   return logs;
 }

@@ -66,8 +66,8 @@ after(async () => {
 
 /** Returns the invariants that this damaged source of files violates. */
 async function brokenBy(source: Files): Promise<string[]> {
-  const found = await violationsOf(FILE_INVARIANTS, source);
-  return [...new Set(found.map(({ promise }) => promise))];
+  const result = await violationsOf(FILE_INVARIANTS, source);
+  return [...new Set(result.map(({ promise }) => promise))];
 }
 
 test('a healthy network keeps every rule', async () => {
@@ -79,8 +79,8 @@ function shortened(text: string): Files {
   const [person] = files.people;
   assert.ok(person !== undefined);
   const other = new PersonClient(`${network.sandbox.base_url}/dashboard/v1`);
-  other.get = async (place) => {
-    const answer = await person.get(place);
+  other.get = async (position) => {
+    const answer = await person.get(position);
     const lines = answer.text.split('\n');
     const last = lines.findLastIndex((line) => line.includes(text));
     return { ...answer, text: lines.filter((_, n) => n !== last).join('\n') };

@@ -104,10 +104,12 @@ async function compareLists(source: Source): Promise<string[]> {
     );
     const lines = parseLines(await download(source, `exports/${name}?format=jsonl`));
     const listed = lines.map(({ id, amount }) => `${id} ${amount}`);
-    const wanted = rows.map(({ key }) => key);
-    if (listed.toSorted().join() !== wanted.toSorted().join()) {
-      const lost = wanted.find((key) => !listed.includes(key));
-      broken.push(`${name} has ${listed.length} of ${wanted.length}; the first lost one: ${lost}`);
+    const expected = rows.map(({ key }) => key);
+    if (listed.toSorted().join() !== expected.toSorted().join()) {
+      const lost = expected.find((key) => !listed.includes(key));
+      broken.push(
+        `${name} has ${listed.length} of ${expected.length}; the first lost one: ${lost}`,
+      );
     }
   }
   return broken;
@@ -166,7 +168,7 @@ async function compareReceipts(source: Source): Promise<string[]> {
   const payments = parseLines(await download(source, 'exports/payments?format=jsonl'));
   const rpcUrl = source.config.rpcUrls.at(-1) ?? '';
   const broken: string[] = [];
-  for (const [place, { id, receipt_url }] of payments.slice(0, RECEIPTS).entries()) {
+  for (const [position, { id, receipt_url }] of payments.slice(0, RECEIPTS).entries()) {
     const url = String(receipt_url);
     const response = await fetch(receiptJsonUrl(url) ?? url);
     if (response.status !== 200) {
@@ -176,7 +178,7 @@ async function compareReceipts(source: Source): Promise<string[]> {
     const receipt = (await response.json()) as ReceiptClaims;
     const findings = await checkReceipt(receipt, rpcUrl);
     broken.push(...findings.flatMap(({ holds, what }) => (holds ? [] : [`${id}: ${what}`])));
-    const forms = place < PRINTED ? await brokenForms(url, receipt.order_id) : [];
+    const forms = position < PRINTED ? await brokenForms(url, receipt.order_id) : [];
     if (forms.length > 0) broken.push(`${id}: its receipt as ${forms.join(', ')} is broken`);
   }
   return broken;
@@ -200,10 +202,10 @@ async function checkFolders({ folders }: Files): Promise<string[]> {
     const entries = await readdir(folder, { recursive: true, withFileTypes: true });
     for (const entry of entries.filter((one) => one.isFile())) {
       const file = path.join(entry.parentPath, entry.name);
-      const found = await stat(file).catch(() => null);
+      const result = await stat(file).catch(() => null);
       // A running process has meanwhile renamed its draft.
-      if (found === null) continue;
-      if ((found.mode & 0o077) !== 0) broken.push(`${file} is readable by others`);
+      if (result === null) continue;
+      if ((result.mode & 0o077) !== 0) broken.push(`${file} is readable by others`);
       if (!file.endsWith('.json')) continue;
       try {
         JSON.parse(await readFile(file, 'utf8'));
@@ -220,8 +222,8 @@ function ofEachNetwork(compare: (source: Source) => Promise<string[]>) {
   return async (files: Files) => {
     const broken: string[] = [];
     for (const config of files.chains) {
-      const found = await compare({ ...files, config });
-      broken.push(...found.map((detail) => `${config.network}: ${detail}`));
+      const result = await compare({ ...files, config });
+      broken.push(...result.map((detail) => `${config.network}: ${detail}`));
     }
     return broken;
   };

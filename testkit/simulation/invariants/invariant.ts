@@ -15,9 +15,9 @@ export async function violationsOf<Source>(
   invariants: readonly Invariant<Source>[],
   source: Source,
 ): Promise<Violation[]> {
-  const found: Violation[] = [];
+  const results: Violation[] = [];
   for (const { promise, always = false, check } of invariants) {
-    found.push(...(await check(source)).map((detail) => ({ promise, always, detail })));
+    results.push(...(await check(source)).map((detail) => ({ promise, always, detail })));
   }
-  return found;
+  return results;
 }

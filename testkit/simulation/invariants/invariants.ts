@@ -48,8 +48,8 @@ async function compareWithChain(ledger: Ledger, config: NetworkConfig): Promise<
   const chain = await openChain(config, silentLog);
   try {
     const sides = await readBothSides(ledger.db, chain, ledger.unbookable);
-    const found = await violationsOf(INVARIANTS.contract, sides);
-    return found.map((one) => ({ ...one, detail: `${config.network}: ${one.detail}` }));
+    const result = await violationsOf(INVARIANTS.contract, sides);
+    return result.map((one) => ({ ...one, detail: `${config.network}: ${one.detail}` }));
   } finally {
     await chain.close();
   }
@@ -58,15 +58,15 @@ async function compareWithChain(ledger: Ledger, config: NetworkConfig): Promise<
 async function findViolations(sources: Sources, atRest: boolean): Promise<Violation[]> {
   const { db, chains = [], journal, endpoints, follower, files } = sources;
   const ledger = INVARIANTS.ledger.filter(({ always }) => atRest || always);
-  const found = await violationsOf(ledger, sources);
+  const result = await violationsOf(ledger, sources);
   if (atRest) {
-    for (const config of chains) found.push(...(await compareWithChain(sources, config)));
-    if (journal) found.push(...(await violationsOf(INVARIANTS.responses, { db, journal })));
-    if (endpoints) found.push(...(await violationsOf(INVARIANTS.deliveries, { db, endpoints })));
-    if (follower) found.push(...(await violationsOf(INVARIANTS.follower, follower)));
-    if (files) found.push(...(await violationsOf(INVARIANTS.files, { db, ...files })));
+    for (const config of chains) result.push(...(await compareWithChain(sources, config)));
+    if (journal) result.push(...(await violationsOf(INVARIANTS.responses, { db, journal })));
+    if (endpoints) result.push(...(await violationsOf(INVARIANTS.deliveries, { db, endpoints })));
+    if (follower) result.push(...(await violationsOf(INVARIANTS.follower, follower)));
+    if (files) result.push(...(await violationsOf(INVARIANTS.files, { db, ...files })));
   }
-  return found;
+  return result;
 }
 
 const sentenceOf = ({ promise, detail }: Violation) => `${promise}: ${detail}`;
@@ -126,9 +126,9 @@ export async function comeToRest(sources: Sources, rest: Rest): Promise<readonly
   const { limitMs, hurry = async () => {}, also = async () => [] } = rest;
   const passed = new Set<string>();
   const check = async (part: Sources) => {
-    const found = await findViolations(part, true);
-    for (const one of found) if (one.always) passed.add(sentenceOf(one));
-    return [...found.filter(({ always }) => !always).map(sentenceOf), ...(await also())];
+    const result = await findViolations(part, true);
+    for (const one of result) if (one.always) passed.add(sentenceOf(one));
+    return [...result.filter(({ always }) => !always).map(sentenceOf), ...(await also())];
   };
   const { db, unbookable = new Set(), except } = sources;
   const ledger = { db, unbookable, ...(except === undefined ? {} : { except }) };

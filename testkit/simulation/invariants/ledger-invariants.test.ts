@@ -500,9 +500,9 @@ describe('the wait for rest', () => {
     const hurry = async () => {
       for (const sql of statements.splice(0, 1)) await store.db.query(sql);
     };
-    const found = await comeToRest({ db: store.db }, { limitMs: 5_000, hurry });
+    const result = await comeToRest({ db: store.db }, { limitMs: 5_000, hurry });
     await hurry();
-    return found;
+    return result;
   };
 
   it('reports a violation of a rule that always holds, even if it is short', async () => {

@@ -49,15 +49,15 @@ export function viewOf(received: readonly Received[]): ReadonlyMap<string, Shown
 }
 
 async function readList(merchant: Caller, path: string): Promise<Shown[]> {
-  const found: Shown[] = [];
+  const results: Shown[] = [];
   let cursor = '';
   do {
     const { body } = await merchant.get(`${path}?limit=100${cursor}`);
-    found.push(...(body.data as Shown[]));
+    results.push(...(body.data as Shown[]));
     const next = body.next_cursor;
     cursor = typeof next === 'string' ? `&cursor=${encodeURIComponent(next)}` : '';
   } while (cursor !== '');
-  return found;
+  return results;
 }
 
 function differences(kind: keyof typeof LISTS, shown: Shown, held: Shown): string[] {

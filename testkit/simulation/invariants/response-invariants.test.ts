@@ -45,9 +45,9 @@ function honest(): Journal {
 const seenBroken = new Set<string>();
 
 async function check(db: Sql, journal: Journal): Promise<string> {
-  const found = await violationsOf(RESPONSE_INVARIANTS, { db, journal });
-  for (const { promise } of found) seenBroken.add(promise);
-  return found.map(({ detail }) => detail).join('\n');
+  const result = await violationsOf(RESPONSE_INVARIANTS, { db, journal });
+  for (const { promise } of result) seenBroken.add(promise);
+  return result.map(({ detail }) => detail).join('\n');
 }
 
 /** Returns the violations after these statements, which are then rolled back. */
@@ -80,13 +80,13 @@ describe('the check against the responses that clients got', () => {
   });
 
   it('fails if an intent is lost', async () => {
-    const found = await checkAfter(
+    const result = await checkAfter(
       'delete from refunds',
       'delete from payments',
       'delete from payment_intents',
     );
-    assert.match(found, new RegExp(`${intent.id} was in a response and is missing`));
-    assert.match(found, new RegExp(`${refund.id} was in a response and is missing`));
+    assert.match(result, new RegExp(`${intent.id} was in a response and is missing`));
+    assert.match(result, new RegExp(`${refund.id} was in a response and is missing`));
   });
 
   failsIf('an intent has another amount', 'update payment_intents set amount = amount + 1', () => {
@@ -137,12 +137,18 @@ function checkDeclined(types: readonly string[], ...damage: readonly string[]): 
       intent.id,
       ['payment_intent.processing', 'payment_intent.payment_failed'],
     ]);
-    for (const [place, type] of types.entries()) {
+    for (const [position, type] of types.entries()) {
       await tx.query(
         `insert into events select (jsonb_populate_record(v, jsonb_build_object('id', $2::text,
            'type', $3::text, 'position', $4::bigint, 'body', $5::text))).*
          from events v where object_id = $1 and type = 'payment_intent.created'`,
-        [intent.id, `evt_${place}`, `payment_intent.${type}`, 1000 + place, JSON.stringify(body)],
+        [
+          intent.id,
+          `evt_${position}`,
+          `payment_intent.${type}`,
+          1000 + position,
+          JSON.stringify(body),
+        ],
       );
     }
     for (const sql of damage) await tx.query(sql);
@@ -161,13 +167,13 @@ describe('the check of a payment that a response showed as declined', () => {
   });
 
   it('fails if the declined attempt was charged', async () => {
-    const found = await checkDeclined(['processing', 'payment_failed']);
-    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
+    const result = await checkDeclined(['processing', 'payment_failed']);
+    assert.equal(result, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
   });
 
   it('fails if no event reports it', async () => {
-    const found = await checkDeclined(['processing']);
-    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, without an event`);
+    const result = await checkDeclined(['processing']);
+    assert.equal(result, `${intent.id} was reported declined at ${DECLINED}, without an event`);
   });
 
   it('passes if an alarm names the charge', async () => {
@@ -176,8 +182,8 @@ describe('the check of a payment that a response showed as declined', () => {
 
   it('fails if an alarm names only another intent', async () => {
     const others = `${ALARM} where id <> '${intent.id}'`;
-    const found = await checkDeclined(['processing', 'payment_failed'], others);
-    assert.equal(found, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
+    const result = await checkDeclined(['processing', 'payment_failed'], others);
+    assert.equal(result, `${intent.id} was reported declined at ${DECLINED}, and was charged`);
   });
 });
 
@@ -221,8 +227,8 @@ describe('a response from before the database was restored', () => {
 
   it('fails the check if a payment has another id', async () => {
     const other = `update payment_intents set payment_id = 'pay_other' where id = '${intent.id}'`;
-    const found = await checkRestored((journal) => journal.saw(intent), other);
-    assert.equal(found, `${intent.id} was reported payment ${intent.payment} and has pay_other`);
+    const result = await checkRestored((journal) => journal.saw(intent), other);
+    assert.equal(result, `${intent.id} was reported payment ${intent.payment} and has pay_other`);
   });
 });
 
@@ -269,12 +275,12 @@ describe('answers that contradict each other', () => {
   );
 
   it('do not include older answers that arrive late', async () => {
-    const found = await checkAnswers((journal) => {
+    const result = await checkAnswers((journal) => {
       journal.saw({ ...intent, status: 'processing', payment: null });
       journal.sawRefund({ ...refund, status: 'pending' });
       journal.answered('key', { status: 201, text: '{}' });
     });
-    assert.equal(found, '');
+    assert.equal(result, '');
   });
 });
 
@@ -332,13 +338,13 @@ describe('a client of a chaos run', () => {
 
   it('ignores a response that arrives after the database was restored', async () => {
     const journal = openJournal();
-    let asked = 0;
+    let requests = 0;
     receiver.answer((_received, response) => {
-      if (asked++ === 0) {
+      if (requests++ === 0) {
         journal.copied();
         journal.restored();
       }
-      response.writeHead(201).end(JSON.stringify({ id: `answer ${asked}` }));
+      response.writeHead(201).end(JSON.stringify({ id: `answer ${requests}` }));
     });
     // Disables the random short time-outs, so that no request times out.
     const random = { ...createRandom(1, 'client'), chance: () => false };

@@ -39,9 +39,9 @@ function minings(chain: ChainState, bounds: Bounds): ChainState[] {
 }
 
 function bitsOf(bits: number): number[] {
-  const found: number[] = [];
-  for (let bit = 0; 2 ** bit <= bits; bit++) if ((bits >> bit) % 2 === 1) found.push(bit);
-  return found;
+  const results: number[] = [];
+  for (let bit = 0; 2 ** bit <= bits; bit++) if ((bits >> bit) % 2 === 1) results.push(bit);
+  return results;
 }
 
 /**
@@ -51,15 +51,15 @@ function bitsOf(bits: number): number[] {
 function reorganizations(chain: ChainState, bounds: Bounds): ChainState[] {
   if (chain.reorganizations >= bounds.reorganizations) return [];
   const { height, cuts, mined } = chain;
-  const found: ChainState[] = [];
+  const results: ChainState[] = [];
   for (let depth = 1; depth <= DEEPEST && depth < height; depth++) {
     const cut = height - depth;
     const left = mined.map((one) => (one !== null && one.at > cut ? null : one));
     const reorganizations = chain.reorganizations + 1;
     const lost = { height, cuts, mined };
-    found.push({ ...chain, cuts: [...cuts, cut], mined: left, lost, reorganizations });
+    results.push({ ...chain, cuts: [...cuts, cut], mined: left, lost, reorganizations });
   }
-  return found;
+  return results;
 }
 
 function evictions(chain: ChainState, bounds: Bounds): ChainState[] {

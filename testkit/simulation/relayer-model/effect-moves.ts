@@ -178,9 +178,9 @@ function watchFinality(scene: Scene, machine: Machine): Scene {
   let next = scene;
   worker.held.forEach((_, sender) => {
     if (!isHolder(next.rows, worker, machine, sender)) return;
-    const gone = machine.bounds.slots.flatMap((place, slot) => {
+    const gone = machine.bounds.slots.flatMap((position, slot) => {
       const row = next.rows.transactions[slot];
-      if (place.sender !== sender || row?.status !== 'mined' || row.block === null) return [];
+      if (position.sender !== sender || row?.status !== 'mined' || row.block === null) return [];
       const { at, hash } = row.block;
       return at <= chain.height && hashAt(chain, at) === hash ? [] : [slot];
     });

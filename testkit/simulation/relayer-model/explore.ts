@@ -174,8 +174,8 @@ class States {
    * @returns true if it was unknown
    */
   add(state: State, from: number, move: string): boolean {
-    const place = this.#placeOf(state);
-    if (this.#places[place] !== 0) return false;
+    const position = this.#placeOf(state);
+    if (this.#places[position] !== 0) return false;
     if (this.size === this.#origins.length) {
       this.#grow();
       return this.add(state, from, move);
@@ -184,7 +184,7 @@ class States {
     this.#origins[this.size] = from;
     this.#moves.push(move);
     this.size++;
-    this.#places[place] = this.size;
+    this.#places[position] = this.size;
     return true;
   }
 
@@ -204,12 +204,12 @@ class States {
     hash ^= Math.imul(first, 0xc2b2ae35) ^ Math.imul(second, 0x27d4eb2f);
     hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
     const parts = this.#parts;
-    for (let place = (hash ^ (hash >>> 13)) & mask; ; place = (place + 1) & mask) {
-      const found = this.#places[place];
-      if (found === undefined || found === 0) return place;
-      const at = 4 * (found - 1);
+    for (let position = (hash ^ (hash >>> 13)) & mask; ; position = (position + 1) & mask) {
+      const result = this.#places[position];
+      if (result === undefined || result === 0) return position;
+      const at = 4 * (result - 1);
       if (parts[at] !== chain || parts[at + 1] !== rows) continue;
-      if (parts[at + 2] === first && parts[at + 3] === second) return place;
+      if (parts[at + 2] === first && parts[at + 3] === second) return position;
     }
   }
 
@@ -233,7 +233,7 @@ const MOVES = { 'carry out': carryOut, poll, tend, flush, 'take up': takeUp, ear
 
 function createExplorer(
   bounds: Bounds,
-  { step: asked = step, met = nothingMet(), calmEach = CALM_EACH }: ExploreOptions,
+  { step: request = step, met = nothingMet(), calmEach = CALM_EACH }: ExploreOptions,
 ) {
   const chains = new Numbers<ChainState>();
   const allRows = new Numbers<Rows>();
@@ -242,7 +242,7 @@ function createExplorer(
   const moving = { name: '' };
   const checked = { states: 0 };
   const noting: typeof step = (transaction, observation, now) => {
-    const after = asked(transaction, observation, now);
+    const after = request(transaction, observation, now);
     met.observations.add(observation.kind);
     for (const { kind } of after.effects) met.effects.add(kind);
     met.passages.add(`${transaction.phase} → ${after.transaction.phase}`);
@@ -283,7 +283,7 @@ function createExplorer(
       const [chain, rows, one, two] = state;
       const both = [workers.at(one), workers.at(two)];
       const situation = { chain: chains.at(chain), rows: allRows.at(rows), workers: both };
-      requireProgress(situation, asked, bounds);
+      requireProgress(situation, request, bounds);
     },
   };
 }

@@ -256,8 +256,11 @@ export const IN_TABLE: readonly Pick<PlantedFault, 'name' | 'step'>[] = [
         observation.kind === 'offer_stored' &&
         !observation.offer.cancels;
       if (!isLate) return step(transaction, observation, now);
-      const wanted = observation.offer;
-      return { transaction: { ...transaction, wanted }, effects: [{ kind: 'ask_signer' }] };
+      const expected = observation.offer;
+      return {
+        transaction: { ...transaction, wanted: expected },
+        effects: [{ kind: 'ask_signer' }],
+      };
     },
   },
 ];

@@ -83,10 +83,10 @@ function withReceipts(scene: Scene, machine: Machine, look: Look): Scene {
     if (observation === null) continue;
     const { height } = view;
     worker = observe(worker, machine, slot, { kind: 'receipt_asked' }, height).worker;
-    const found = observe(worker, machine, slot, observation, height);
-    worker = withTasks(found.worker, toTasks(slot, found.effects));
+    const current = observe(worker, machine, slot, observation, height);
+    worker = withTasks(current.worker, toTasks(slot, current.effects));
     if (observation.kind !== 'receipt') continue;
-    if (!found.effects.some(({ kind }) => kind === 'read_result')) continue;
+    if (!current.effects.some(({ kind }) => kind === 'read_result')) continue;
     const result = resultOf(scene, worker, machine, { slot, view, observation });
     const read: Observation =
       mood === 'unreadable'

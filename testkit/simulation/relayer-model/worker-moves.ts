@@ -58,8 +58,8 @@ export const NOBODY: Worker = {
 
 export function openOf(worker: Worker, { bounds }: Machine, slot: number): OpenTransaction | null {
   const sender = present(bounds.slots[slot], 'slot').sender;
-  const found = worker.held[sender]?.open[slot] ?? null;
-  return found === null || found.phase === 'done' ? null : found;
+  const result = worker.held[sender]?.open[slot] ?? null;
+  return result === null || result.phase === 'done' ? null : result;
 }
 
 function withOpen(worker: Worker, machine: Machine, slot: number, next: Transaction): Worker {
@@ -212,9 +212,9 @@ type Offer = Row['attempts'][number];
 export function load(scene: Scene, machine: Machine, sender: number): Scene {
   const { rows, chain } = scene;
   let { worker } = scene;
-  machine.bounds.slots.forEach((place, slot) => {
+  machine.bounds.slots.forEach((position, slot) => {
     const row = rows.transactions[slot];
-    if (place.sender !== sender || row?.status !== 'signed') return;
+    if (position.sender !== sender || row?.status !== 'signed') return;
     if (openOf(worker, machine, slot) !== null) return;
     const loaded = fromRow(row, rows, machine, { slot, height: worker.head?.height ?? null });
     worker = withOpen(worker, machine, slot, loaded);
@@ -263,8 +263,9 @@ export function takeUp(scene: Scene, machine: Machine): Scene[] {
 
 export function reopenedFrom(rows: Rows, { bounds }: Machine, sender: number, from: number): Rows {
   return rows.transactions.reduce((next: Rows, row, slot) => {
-    const place = bounds.slots[slot];
-    if (row?.status !== 'mined' || place?.sender !== sender || place.nonce < from) return next;
+    const position = bounds.slots[slot];
+    if (row?.status !== 'mined' || position?.sender !== sender || position.nonce < from)
+      return next;
     return withRow(next, slot, { ...row, status: 'signed', block: null });
   }, rows);
 }
@@ -281,7 +282,7 @@ export function flush(scene: Scene, machine: Machine): Scene[] {
   if (job < 0 || height === undefined) return [];
   return rows.leases.flatMap((_, sender) => {
     const slot = bounds.slots.findIndex(
-      (place, index) => place.sender === sender && rows.transactions[index] === null,
+      (position, index) => position.sender === sender && rows.transactions[index] === null,
     );
     if (slot < 0 || !isHolder(rows, worker, machine, sender)) return [];
     const open = Object.values(present(worker.held[sender] ?? null, 'held sender').open);

@@ -32,8 +32,8 @@ function canBeYoung(way: Way, young: Age): boolean {
  * twice: with and without a tip.
  */
 export const CELLS: readonly Cell[] = WAYS.flatMap((way) =>
-  AGES.filter((young) => canBeYoung(way, young)).flatMap((young, place) => {
-    const tips = way.atTill && place % 2 === 0;
+  AGES.filter((young) => canBeYoung(way, young)).flatMap((young, position) => {
+    const tips = way.atTill && position % 2 === 0;
     const cell = { way, young, tip: tips };
     return young === 'nothing' && way.atTill ? [cell, { ...cell, tip: false }] : [cell];
   }),
@@ -170,10 +170,10 @@ export async function beginYoung(
 }
 
 /** Checks on one node that the ledger agrees with the payer's response about the sale. */
-async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
+async function checkBooked(ways: WaysWorld, play: Play, position: number): Promise<string[]> {
   const { result, amount, till } = play;
   if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];
-  const merchant = caller(`${ways.url(place)}/v1`, till.secretKey);
+  const merchant = caller(`${ways.url(position)}/v1`, till.secretKey);
   const { body: intent } = await persist(() => merchant.get(`/payment_intents/${result.intent}`));
   const path = `/payments/${intent.payment}`;
   const { status, body: payment } = await persist(() => merchant.get(path));
@@ -192,9 +192,9 @@ async function checkBooked(ways: WaysWorld, play: Play, place: number): Promise<
 async function sayNo(
   { url, till }: WaysWorld,
   { intent }: WayResult,
-  place: number,
+  position: number,
 ): Promise<void> {
-  const merchant = caller(`${url(place)}/v1`, till.secretKey);
+  const merchant = caller(`${url(position)}/v1`, till.secretKey);
   const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
   await persist(() => merchant.post(path, { approve: false }));
 }
@@ -209,19 +209,19 @@ function isAllowed({ way, young }: Cell, said: string): boolean {
 }
 
 /** Sends the client's request again, and then tries to use its credential for another sale. */
-async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<string[]> {
+async function checkPlay(ways: WaysWorld, play: Play, position: number): Promise<string[]> {
   const { cell, attempt, result } = play;
-  const wrong = await checkBooked(ways, play, place);
+  const wrong = await checkBooked(ways, play, position);
   if (cell.young !== 'till') {
-    const again = await attempt.pay(place);
+    const again = await attempt.pay(position);
     if (again.said === 'succeeded' && result?.intent !== again.intent) {
       wrong.push(`its repeated request paid ${again.intent}`);
     }
     if (again.said === 'requires_payment_method')
       wrong.push('after its repeated request it can be paid again');
   }
-  const spent = await attempt.spendAgain(place, ways.till);
-  if (spent.said === 'requires_action') await sayNo(ways, spent, place);
+  const spent = await attempt.spendAgain(position, ways.till);
+  if (spent.said === 'requires_action') await sayNo(ways, spent, position);
   if (!isAllowed(cell, spent.said)) wrong.push(`for another sale: ${spent.said}`);
   return wrong;
 }
@@ -230,17 +230,19 @@ async function checkPlay(ways: WaysWorld, play: Play, place: number): Promise<st
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
-  place: number,
+  position: number,
 ): Promise<string[]> {
   // Skips sales of a merchant that was lost, because its keys no longer work.
-  const asked = plays.filter(({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0);
-  const found = await byPayer(
-    asked,
+  const requests = plays.filter(
+    ({ cell }) => cell.young !== 'merchant' || ways.unbookable.size === 0,
+  );
+  const matches = await byPayer(
+    requests,
     ({ payer }) => payer,
     async (play) => {
-      const wrong = await checkPlay(ways, play, place).catch((error) => [String(error)]);
+      const wrong = await checkPlay(ways, play, position).catch((error) => [String(error)]);
       return wrong.map((one) => `${nameOf(play.cell)}: ${one}`);
     },
   );
-  return found.flat();
+  return matches.flat();
 }

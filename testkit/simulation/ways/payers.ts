@@ -181,16 +181,16 @@ export async function addPayers(
   label: string,
 ): Promise<WayPayer[]> {
   const { secret, network, outside } = ground;
-  const nameOf = (place: number) => `${label}_${place}`;
-  const enrolled = kinds.flatMap((kind, place) =>
-    kind === 'enrolled' || kind === 'agent' ? [nameOf(place)] : [],
+  const nameOf = (position: number) => `${label}_${position}`;
+  const enrolled = kinds.flatMap((kind, position) =>
+    kind === 'enrolled' || kind === 'agent' ? [nameOf(position)] : [],
   );
   const passes = enrolled.length === 0 ? {} : await enrolPayers(ground, enrolled, FUNDS);
   const payers: WayPayer[] = [];
-  for (const [place, kind] of kinds.entries()) {
-    const pass = passes[nameOf(place)];
+  for (const [position, kind] of kinds.entries()) {
+    const pass = passes[nameOf(position)];
     if (pass !== undefined) {
-      const account = wallet(secret, `${network.network} payer ${nameOf(place)}`);
+      const account = wallet(secret, `${network.network} payer ${nameOf(position)}`);
       payers.push(
         assemble(ground, kind, { account, from: account.address, privateKey: '0x', pass }),
       );

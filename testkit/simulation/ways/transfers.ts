@@ -37,6 +37,6 @@ export async function withdraw(
 ): Promise<void> {
   const headers = { 'Idempotency-Key': `withdraw ${amount}` };
   const path = `/accounts/${till.account}/test/withdrawals`;
-  const asked = await office.post(path, { amount }, headers);
-  assert.ok(asked.status < 300, asked.text);
+  const reply = await office.post(path, { amount }, headers);
+  assert.ok(reply.status < 300, reply.text);
 }

@@ -17,10 +17,10 @@ const stage = sharedStage();
 
 test('a click on a day with failed calls opens the list of these calls', async () => {
   const { sandbox } = stage();
-  const asked = await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
+  const reply = await fetch(`${sandbox.base_url}/v1/payments/pay_nothing`, {
     headers: { Authorization: `Bearer ${sandbox.test.secret_key}` },
   });
-  const id = asked.headers.get('request-id') ?? '';
+  const id = reply.headers.get('request-id') ?? '';
   const window = await openSignedIn(stage(), 'dashboard');
   const { page } = window;
   const today = page.getByRole('link', { name: /: [1-9]\d* failed calls?$/ });

@@ -68,14 +68,14 @@ test('each row is listed once while new rows arrive, and few are in the document
   const row = page.getByRole('link', { name: rows[Math.floor(rows.length / 2)]?.[1] ?? '' });
   await row.scrollIntoViewIfNeeded();
   assert.ok(Math.abs((await page.evaluate(() => scrollY)) - middle) < 3_000);
-  const place = (await row.boundingBox())?.y ?? Number.NaN;
+  const position = (await row.boundingBox())?.y ?? Number.NaN;
   await row.click();
   await page.getByRole('heading', { name: 'Intent', level: 1 }).waitFor();
   assert.equal(await page.evaluate(() => scrollY), 0);
   await page.goBack();
   await row.waitFor();
   const back = (await row.boundingBox())?.y ?? Number.NaN;
-  assert.ok(Math.abs(back - place) < 5, `at ${back} instead of ${place}`);
+  assert.ok(Math.abs(back - position) < 5, `at ${back} instead of ${position}`);
 
   // New rows are announced above the list and shown on request.
   await page.getByRole('button', { name: `${NEWER} newer` }).click();
@@ -93,11 +93,11 @@ test('on a phone few rows are in the document, and Tab reaches all of them in or
   await page.locator('tbody a').first().focus();
   const places: number[] = [];
   while ((places.at(-1) ?? 0) < 120) {
-    const place = await page.evaluate(() =>
+    const position = await page.evaluate(() =>
       Number(document.activeElement?.closest('tr')?.getAttribute('aria-rowindex')),
     );
-    assert.ok(place - (places.at(-1) ?? 2) <= 1, `from ${places.at(-1)} to ${place}`);
-    places.push(place);
+    assert.ok(position - (places.at(-1) ?? 2) <= 1, `from ${places.at(-1)} to ${position}`);
+    places.push(position);
     await page.keyboard.press('Tab');
     assert.ok((await drawnRows(listOn(page))).rows.length <= MOST_DRAWN);
   }

@@ -220,8 +220,8 @@ test('a submitted sale cancels the payment it replaces, or bounces if that was p
   const { page } = window;
   const dialog = page.getByRole('dialog');
   await setLimits({ store: { db, terminalId: terminal.id } });
-  const asked = { amount: 2_100_000, terminal: terminal.id };
-  const open = String((await postAsMerchant(sandbox, '/payment_intents', asked)).id);
+  const answer = { amount: 2_100_000, terminal: terminal.id };
+  const open = String((await postAsMerchant(sandbox, '/payment_intents', answer)).id);
   const { intent: paid } = await payAt(sandbox, { terminal: terminal.id, amount: 2_200_000 });
   const payments = [
     { ...(await signSale(terminal, { amount: 2_100_000 })), replaces: open },

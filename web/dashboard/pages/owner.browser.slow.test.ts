@@ -128,8 +128,8 @@ test('logo and color appear on the till, the pay page and the receipt', async ()
   await till.close();
   await payAt(sandbox, { terminal: counter.id, amount: 2_500_000 });
   const [paid] = await paymentsOf(sandbox, counter);
-  const asked = { amount: 1_000_000, terminal: counter.id };
-  const intent = await postAsMerchant(sandbox, '/payment_intents', asked);
+  const request = { amount: 1_000_000, terminal: counter.id };
+  const intent = await postAsMerchant(sandbox, '/payment_intents', request);
   const device = `${sandbox.base_url}/device/v1/payment_intents/${intent.id}`;
   const headers = { Authorization: `Bearer ${counter.deviceKey}` };
   const open = (await (await fetch(device, { headers })).json()) as { payment_url: string };

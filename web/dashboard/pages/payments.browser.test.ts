@@ -257,9 +257,9 @@ test('a business that is not verified cannot go live, and sees what is missing',
   const { page } = window;
   // Replaces the API's response, because the sandbox's own account completed both steps long ago.
   const state = { kyb_status: 'none', live: false, request: null };
-  const change = async (asked: Route) => {
-    const response = await asked.fetch();
-    await asked.fulfill({ response, json: { ...(await response.json()), ...state } });
+  const change = async (input: Route) => {
+    const response = await input.fetch();
+    await input.fulfill({ response, json: { ...(await response.json()), ...state } });
   };
   await page.route('**/dashboard/v1/accounts/*', change);
   await page.route('**/dashboard/v1/accounts/*/live/go_live', change);

@@ -69,15 +69,15 @@ function mayUse(role: Role, needed: Role | 'owner'): boolean {
   return RANKS.indexOf(role) >= RANKS.indexOf(needed);
 }
 
-async function checkPlace(window: TestWindow, role: Role, place: Place): Promise<void> {
+async function checkPlace(window: TestWindow, role: Role, target: Place): Promise<void> {
   const { page } = window;
-  await open(window, place.path);
-  const isRefused = place.needs !== undefined && !mayUse(role, place.needs);
-  const said = await page.getByText(`This requires the ${place.needs ?? ''}`).count();
-  assert.equal(said > 0, isRefused, `${place.path}: the page says why it is empty`);
-  for (const [name, needed] of Object.entries(place.buttons)) {
+  await open(window, target.path);
+  const isRefused = target.needs !== undefined && !mayUse(role, target.needs);
+  const said = await page.getByText(`This requires the ${target.needs ?? ''}`).count();
+  assert.equal(said > 0, isRefused, `${target.path}: the page says why it is empty`);
+  for (const [name, needed] of Object.entries(target.buttons)) {
     const count = await page.getByRole('button', { name, exact: true }).count();
-    assert.equal(count > 0, mayUse(role, needed), `${place.path}: ${name}`);
+    assert.equal(count > 0, mayUse(role, needed), `${target.path}: ${name}`);
   }
 }
 
@@ -90,7 +90,7 @@ for (const { role, options } of [
     const window = await stage().browser.open(options);
     const { page } = window;
     await signInWith(window, role);
-    for (const place of PLACES) await checkPlace(window, role, place);
+    for (const target of PLACES) await checkPlace(window, role, target);
     await open(window, `payments/${payment}`);
     await page.getByText('In your ledger').waitFor();
     const refunds = await page.getByRole('button', { name: /^Refund/ }).count();

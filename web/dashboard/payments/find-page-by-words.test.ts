@@ -8,7 +8,7 @@ test('a page is found by its name, its first letters, and by the task that it is
   const all = pages();
   const found = (typed: string) => pageFor(typed, all)?.name;
   for (const { name } of all) assert.equal(found(name.toLowerCase()), name);
-  const wanted: Readonly<Record<string, string>> = {
+  const expected: Readonly<Record<string, string>> = {
     withdraw: 'Balance',
     'invite colleague': 'Team',
     tills: 'Terminals',
@@ -16,7 +16,7 @@ test('a page is found by its name, its first letters, and by the task that it is
     'req log': 'Request log',
     'time zone': 'Settings',
   };
-  for (const [typed, name] of Object.entries(wanted)) assert.equal(found(typed), name);
+  for (const [typed, name] of Object.entries(expected)) assert.equal(found(typed), name);
   assert.equal(found('coffee 17'), undefined);
   assert.equal(found(' – '), undefined);
 });

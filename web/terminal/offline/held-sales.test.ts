@@ -14,11 +14,11 @@ import {
   waitingCount,
 } from './held-sales.ts';
 
-const nonceOf = (place: number): Hex => `0x${place.toString(16).padStart(64, '0')}`;
+const nonceOf = (position: number): Hex => `0x${position.toString(16).padStart(64, '0')}`;
 
-function held(place: number, part: Partial<HeldSale> = {}): HeldSale {
+function held(position: number, part: Partial<HeldSale> = {}): HeldSale {
   return {
-    nonce: nonceOf(place),
+    nonce: nonceOf(position),
     from: `0x${'aa'.repeat(20)}`,
     amount: 2_500_000,
     value: 2_525_000,
@@ -32,24 +32,24 @@ function held(place: number, part: Partial<HeldSale> = {}): HeldSale {
   };
 }
 
-const told = (place: number, status: string): Forwarded =>
+const told = (position: number, status: string): Forwarded =>
   ({
     object: 'offline_payment',
-    id: `ofp_${place}`,
+    id: `ofp_${position}`,
     status,
     bounce_reason: status === 'bounced' ? 'insufficient_funds' : null,
-    nonce: nonceOf(place),
+    nonce: nonceOf(position),
   }) as Forwarded;
 
-const wrong = (place: number): Forwarded => ({
+const wrong = (position: number): Forwarded => ({
   object: 'error',
   code: 'parameter_invalid',
   message: 'The nonce is another one.',
-  nonce: nonceOf(place),
+  nonce: nonceOf(position),
 });
 
 test('a sale is kept with its signature until it is paid or has bounced', () => {
-  const sent = [1, 2, 3, 4].map((place) => held(place));
+  const sent = [1, 2, 3, 4].map((position) => held(position));
   const answer = [told(1, 'processing'), told(2, 'succeeded'), told(3, 'bounced'), wrong(4)];
   const after = afterAnswer(sent, answer);
   assert.deepEqual(
@@ -77,19 +77,19 @@ test('no response, whatever its content, loses a sale or reopens a final one', (
     fc.oneof(
       fc
         .tuple(fc.nat(5), fc.constantFrom('processing', 'succeeded', 'bounced', 'new'))
-        .map(([place, status]) => told(place, status)),
+        .map(([position, status]) => told(position, status)),
       fc.nat(5).map(wrong),
     ),
     { maxLength: 6 },
   );
   fc.assert(
     fc.property(fc.array(states, { maxLength: 5 }), answers, (all, answer) => {
-      const sent = all.map((state, place) => held(place, { state }));
+      const sent = all.map((state, position) => held(position, { state }));
       for (const changed of afterAnswer(sent, answer)) {
         const before = sent.find(({ nonce }) => nonce === changed.nonce);
         assert.ok(before !== undefined && !isFinal(before));
-        const place = sent.indexOf(before);
-        assert.equal(answer[place]?.nonce, changed.nonce);
+        const position = sent.indexOf(before);
+        assert.equal(answer[position]?.nonce, changed.nonce);
         // The signature is deleted only once the sale is final.
         assert.equal(changed.signature === null, isFinal(changed));
         const { state: _, signature: __, ...rest } = changed;

@@ -22,10 +22,10 @@ const video = {
       givePicture = resolve;
     }),
 } as unknown as HTMLVideoElement;
-const asked: MediaStreamConstraints[] = [];
+const requests: MediaStreamConstraints[] = [];
 const DEVICES = {
   getUserMedia: async (wish: MediaStreamConstraints) => {
-    asked.push(wish);
+    requests.push(wish);
     return { getTracks: () => [track] };
   },
 };
@@ -105,7 +105,7 @@ test('a track that stays muted is opened again, one that is muted briefly is not
 });
 
 test('the camera is asked for 1280 pixels, and its light can be switched', async () => {
-  asked.length = 0;
+  requests.length = 0;
   const end = new AbortController();
   const { promise, resolve } = Promise.withResolvers<(isOn: boolean) => void>();
   const events = { onCode: () => {}, onProblem: () => {}, createDetector: detector };
@@ -115,7 +115,7 @@ test('the camera is asked for 1280 pixels, and its light can be switched', async
   assert.equal(track.torch, true);
   light(false);
   assert.equal(track.torch, false);
-  const wish = asked[0]?.video as MediaTrackConstraints;
+  const wish = requests[0]?.video as MediaTrackConstraints;
   assert.deepEqual([wish.facingMode, wish.width], ['environment', { ideal: 1280 }]);
   end.abort();
   givePicture();

@@ -101,9 +101,9 @@ async function accept(text: string): Promise<string> {
   const { amount, value, validBefore, salt } = offlineRequest;
   const { from, signature } = answer;
   const now = standing();
-  const asked = { request: offlineRequest };
+  const reply = { request: offlineRequest };
   const card = { from, amount, presentment: null };
-  const problem = requestProblem(asked, now) ?? cardProblem(card, now);
+  const problem = requestProblem(reply, now) ?? cardProblem(card, now);
   if (problem !== null) throw new Error(JSON.stringify(problem));
   const sale: HeldSale = {
     ...{ nonce: offlineNonce(offlineRequest), from, amount: Number(amount), value: Number(value) },

@@ -69,8 +69,8 @@ const FIXED: readonly (readonly [text: string, fixed: readonly string[]])[] = [
 test('only parts that are the same in every language are marked untranslatable', () => {
   for (const [text, fixed] of FIXED) {
     const parts = partsOf(text);
-    const found = parts.filter(({ is }) => is !== 'words').map((part) => part.text);
-    assert.deepEqual(found, fixed, text);
+    const results = parts.filter(({ is }) => is !== 'words').map((part) => part.text);
+    assert.deepEqual(results, fixed, text);
   }
 });
 

@@ -28,19 +28,19 @@ test('the export has each signature, or says that the receipt is not signed yet'
   const page = { limit: 10, after: null, createdGte: null, createdLt: null };
   const { rows } = await EXPORTS.payments.read(db, whose, page);
   const rowOf = (id: string) => {
-    const found = rows.find((row) => row.id === id);
-    assert.ok(found !== undefined);
-    return found;
+    const result = rows.find((row) => row.id === id);
+    assert.ok(result !== undefined);
+    return result;
   };
   assert.deepEqual(rowOf(signed.id).fiscal, { signature: '=SIG', text: 'TSE 1' });
   assert.deepEqual(rowOf(waiting.id).fiscal, { signature: null, text: null });
   assert.equal(rowOf(unasked.id).fiscal, null);
   const last = (line: string | undefined) => line?.trim().split(',').at(-1);
   assert.equal(last(accountingHeader('payments')), 'fiscal');
-  const wanted = [signed, waiting, unasked].map(({ id }) => rowOf(id));
+  const expected = [signed, waiting, unasked].map(({ id }) => rowOf(id));
   const lines = await accountingLines(db, tenant, {
     name: 'payments',
-    rows: wanted,
+    rows: expected,
     timeZone: 'UTC',
   });
   assert.deepEqual(lines.map(last), ['"TSE 1 =SIG"', '"Not signed"', '']);

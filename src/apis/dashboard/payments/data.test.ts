@@ -389,13 +389,13 @@ test("days are in the account's time zone", async () => {
   const moved = await moveTo('America/New_York');
   assert.equal(moved.status, 200, moved.text);
   assert.equal(moved.body.time_zone, 'America/New_York');
-  const [found] = await server.db.query<{ volume: bigint; payments: bigint }>(
+  const [result] = await server.db.query<{ volume: bigint; payments: bigint }>(
     `select sum(amount)::bigint as volume, count(*) as payments from payments
      where account_id = $1 and created >= '2026-09-02T04:00:00Z'
        and created < '2026-09-03T04:00:00Z'`,
     [account],
   );
-  const expected = { volume: Number(found?.volume), payments: Number(found?.payments) };
+  const expected = { volume: Number(result?.volume), payments: Number(result?.payments) };
   assert.notEqual(expected.payments, 0);
   for (const _read of ['computed', 'stored']) {
     const { data } = (await client.get(span)).body as { data: (Figures & { payments: number })[] };

@@ -41,10 +41,10 @@ before(async () => {
 });
 after(() => server.close());
 
-let asked = 0;
+let requests = 0;
 function ask(amount = AMOUNT) {
-  asked++;
-  const headers = { 'idempotency-key': `refund ${asked}` };
+  requests++;
+  const headers = { 'idempotency-key': `refund ${requests}` };
   return member.post(`${base}/refunds`, { payment: paymentId, amount }, headers);
 }
 

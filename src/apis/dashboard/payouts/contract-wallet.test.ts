@@ -178,8 +178,8 @@ async function applyOutcomes(): Promise<void> {
 async function untilCanceledOnChain(): Promise<void> {
   const look = async () => {
     await applyOutcomes();
-    const [found] = await readMerchantWallets(network.chain, [merchantNumber]);
-    return found?.announced === null;
+    const [result] = await readMerchantWallets(network.chain, [merchantNumber]);
+    return result?.announced === null;
   };
   await eventually('the contract to drop it', look, CHAIN_WAIT_MS);
 }

@@ -87,7 +87,7 @@ test('each route × mode × factor: a factor is required where the declaration s
     ({ path, operationId }) =>
       path.startsWith('/accounts/{account}') && !LEFT_OUT.includes(operationId),
   );
-  let asked = 0;
+  let requests = 0;
   for (const factor of FACTORS) {
     await putFactors(factor);
     for (const route of routes) {
@@ -105,12 +105,12 @@ test('each route × mode × factor: a factor is required where the declaration s
           if (!hasRole(role, route.access as Role)) assert.equal(code, 'role_missing', what);
           else if (factor === 'fresh') assert.ok(!code.startsWith('second_factor'), what);
           else if (isAsked) assert.equal(code, REFUSED[factor], what);
-          if (isAsked) asked += 1;
+          if (isAsked) requests += 1;
         }
       }
     }
   }
-  assert.ok(asked > 80, `${asked} were asked`);
+  assert.ok(requests > 80, `${requests} were asked`);
 });
 
 test('staff confirm every change with a fresh, trusted factor', async () => {
@@ -133,9 +133,9 @@ test('outside a sandbox a colleague counts before the first sign-in', async () =
   const actor = { type: 'system', name: 'test' } as const;
   await createOperator(server.db, { person, actor, now: server.clock.now() });
   await putFactors('fresh');
-  const asked = await staff.post(`/accounts/${account}/disable`, { reason: 'A complaint.' });
-  assert.match(String(asked.body.proposal), /^prop_/, asked.text);
-  assert.equal(asked.body.status, 'active');
+  const reply = await staff.post(`/accounts/${account}/disable`, { reason: 'A complaint.' });
+  assert.match(String(reply.body.proposal), /^prop_/, reply.text);
+  assert.equal(reply.body.status, 'active');
 });
 
 test('routes declared to move nothing write no money, access or name', async () => {
@@ -309,8 +309,8 @@ test('a live key, or a refund limit, is mailed to the owners with a link to stop
   const view = await owner?.get(`/accounts/${account}`);
   const version = view?.body.version;
   const limit = { version, refund_daily_limit: 5 };
-  const asked = await owner?.patch(`/accounts/${account}`, limit);
-  assert.equal(asked?.body.error?.code, 'second_factor_required', asked?.text);
+  const reply = await owner?.patch(`/accounts/${account}`, limit);
+  assert.equal(reply?.body.error?.code, 'second_factor_required', reply?.text);
   const zone = await owner?.patch(`/accounts/${account}`, { version, time_zone: 'Europe/Berlin' });
   assert.equal(zone?.status, 200, 'a time zone needs no factor');
 });

@@ -121,9 +121,9 @@ test('intents, even paid ones, are found by the code of their last decline', asy
   await addIntent(3, { code: 'insufficient_funds', paid: true });
   await addIntent(4, { paid: true });
   const query = 'declined_payment_intents?decline_code=insufficient_funds';
-  const found = await client.list<{ id: string }>(path(query));
+  const result = await client.list<{ id: string }>(path(query));
   assert.deepEqual(
-    found.map(({ id }) => id),
+    result.map(({ id }) => id),
     ['pi_3', 'pi_1'],
   );
   assert.deepEqual(await client.list(path(`${query}&terminal=tml_${'0'.repeat(22)}`)), []);
@@ -135,8 +135,8 @@ test('rules are previewed on the payments of the last week', async () => {
   const preview = async (query: string) => {
     const { status, body, text } = await client.get(path(`risk_settings/preview?${query}`));
     assert.equal(status, 200, text);
-    const { payments, stopped, asked } = body as Record<string, unknown>;
-    return { payments, stopped, asked };
+    const { payments, stopped, asked: request } = body as Record<string, unknown>;
+    return { payments, stopped, asked: request };
   };
   assert.deepEqual(await preview(''), { payments: 3, stopped: 0, asked: 0 });
   assert.deepEqual(await preview('velocity_per_hour=2'), { payments: 3, stopped: 1, asked: 0 });

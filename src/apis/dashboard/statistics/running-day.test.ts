@@ -101,10 +101,10 @@ test('deliveries of a day are counted once, and again after a resend', async () 
   const failed = await addDelivery(2, 'failed');
   const now = new Date('2026-10-03T08:00:00.000Z');
   const counts = { day: DAY, requests: 0, refused: 0, failed: 0 };
-  const found = [{ ...counts, delivered: 1, undelivered: 1 }];
-  assert.deepEqual(await health(now), found);
+  const results = [{ ...counts, delivered: 1, undelivered: 1 }];
+  assert.deepEqual(await health(now), results);
   await addDelivery(3, 'succeeded');
-  assert.deepEqual(await health(now), found, 'the day is stored');
+  assert.deepEqual(await health(now), results, 'the day is stored');
   const { db, wakeups } = server;
   const tenant = { accountId, livemode: false };
   const again = await retryDelivery({ db, wakeups }, tenant, failed, now);
@@ -141,22 +141,22 @@ test('calls of complete hours are counted once', async () => {
 
 test('two simultaneous readers get the same figures, a later one new ones', async () => {
   const charts = openCharts(server.db);
-  const asked = { tenant: { accountId, livemode: false }, from: DAY, to: DAY };
+  const request = { tenant: { accountId, livemode: false }, from: DAY, to: DAY };
   const now = at('23:00');
   for (const chart of [charts.statistics, charts.health]) {
-    const [one, same] = await Promise.all([chart(asked, now), chart(asked, now)]);
+    const [one, same] = await Promise.all([chart(request, now), chart(request, now)]);
     assert.equal(one, same);
-    assert.notEqual(await chart(asked, now), one);
+    assert.notEqual(await chart(request, now), one);
     const [ours, theirs] = await Promise.all([
-      chart(asked, now),
-      chart({ ...asked, tenant: { ...asked.tenant, livemode: true } }, now),
+      chart(request, now),
+      chart({ ...request, tenant: { ...request.tenant, livemode: true } }, now),
     ]);
     assert.notEqual(ours, theirs);
   }
 });
 
 test('storing a day keeps the hours of the preceding days', async () => {
-  const asked = { tenant: { accountId, livemode: false }, timeZone: 'UTC', day: '2026-12-20' };
+  const request = { tenant: { accountId, livemode: false }, timeZone: 'UTC', day: '2026-12-20' };
   const hours = [
     '2026-12-20T23',
     '2026-12-20T00',
@@ -169,7 +169,7 @@ test('storing a day keeps the hours of the preceding days', async () => {
      select $1, false, hour::timestamptz, 1, 0, 0 from unnest($2::text[]) hour`,
     [accountId, hours.map((hour) => `${hour}:00:00Z`)],
   );
-  await storeCalls(server.db, asked, { day: asked.day, requests: 2, refused: 0, failed: 0 });
+  await storeCalls(server.db, request, { day: request.day, requests: 2, refused: 0, failed: 0 });
   const left = await server.db.query<{ hour: Date }>(
     `select hour from health_hours where account_id = $1 and hour > '2026-12-01'
      order by hour desc`,

@@ -14,7 +14,7 @@ import {
 const CONTRACT = `0x${'11'.repeat(20)}` as const;
 const HASH = `0x${'22'.repeat(32)}` as const;
 const ALL = { addresses: [CONTRACT], topics: [], newestFirst: false } as const;
-const asked = (question: Partial<LogQuestion>): LogQuestion => ({
+const request = (question: Partial<LogQuestion>): LogQuestion => ({
   ...ALL,
   fromBlock: 1n,
   toBlock: 1_000n,
@@ -88,7 +88,7 @@ describe('a range of logs', () => {
       for (const toBlock of [1n, 1_000n]) {
         let from = 1n;
         while (from <= toBlock) {
-          const portion = await readLogPortion(rpc, asked({ fromBlock: from, toBlock }));
+          const portion = await readLogPortion(rpc, request({ fromBlock: from, toBlock }));
           assert.equal(portion.fromBlock, from);
           from = portion.toBlock + 1n;
         }
@@ -99,11 +99,11 @@ describe('a range of logs', () => {
   it('is halved until the node returns it, and the width is remembered', async () => {
     const [node, widths] = await startNode(10, TOO_WIDE);
     const rpc = connect(node);
-    const first = await readLogPortion(rpc, asked({}));
+    const first = await readLogPortion(rpc, request({}));
     assert.deepEqual([first.fromBlock, first.toBlock], [1n, 7n]);
     assert.deepEqual(widths, [1_000, 500, 250, 125, 62, 31, 15, 7]);
     widths.length = 0;
-    const second = await readLogPortion(rpc, asked({ fromBlock: 8n }));
+    const second = await readLogPortion(rpc, request({ fromBlock: 8n }));
     assert.deepEqual([second.fromBlock, second.toBlock], [8n, 14n]);
     assert.deepEqual(widths, [7]);
   });
@@ -114,23 +114,23 @@ describe('a range of logs', () => {
     t.mock.method(performance, 'now', () => now() + aheadMs);
     const [node, widths] = await startNode(10, TOO_WIDE);
     const rpc = connect(node);
-    await readLogPortion(rpc, asked({}));
+    await readLogPortion(rpc, request({}));
     widths.length = 0;
     aheadMs = 601_000;
-    await readLogPortion(rpc, asked({}));
+    await readLogPortion(rpc, request({}));
     assert.equal(widths[0], 1_000);
   });
 
   it('is requested from its newest end if the caller wants that', async () => {
     const [node] = await startNode(10, TOO_WIDE);
-    const portion = await readLogPortion(connect(node), asked({ newestFirst: true }));
+    const portion = await readLogPortion(connect(node), request({ newestFirst: true }));
     assert.equal(portion.toBlock, 1_000n);
     assert(portion.fromBlock > 980n);
   });
 
   it('is halved down to one block for an unknown refusal', async () => {
     const [node, widths] = await startNode(1, { code: -32_603, message: 'no' });
-    const portion = await readLogPortion(connect(node), asked({ toBlock: 16n }));
+    const portion = await readLogPortion(connect(node), request({ toBlock: 16n }));
     assert.deepEqual([portion.fromBlock, portion.toBlock], [1n, 1n]);
     assert.equal(widths.at(-1), 1);
   });
@@ -138,7 +138,7 @@ describe('a range of logs', () => {
   it('is requested from the next provider before an unknown refusal halves it', async () => {
     const [odd, oddWidths] = await startNode(0, { code: -32_603, message: 'no' });
     const [good, goodWidths] = await startNode(5_000, TOO_WIDE);
-    const portion = await readLogPortion(connect(odd, good), asked({}));
+    const portion = await readLogPortion(connect(odd, good), request({}));
     assert.equal(portion.toBlock, 1_000n);
     assert.deepEqual([oddWidths, goodWidths], [[1_000], [1_000]]);
   });
@@ -147,9 +147,9 @@ describe('a range of logs', () => {
     const refusal = { code: -32_005, message: 'query returned more than 10000 results' };
     const [node, widths] = await startNode(300, refusal);
     const rpc = connect(node);
-    assert.equal((await readLogPortion(rpc, asked({}))).toBlock, 250n);
+    assert.equal((await readLogPortion(rpc, request({}))).toBlock, 250n);
     widths.length = 0;
-    await readLogPortion(rpc, asked({ fromBlock: 251n }));
+    await readLogPortion(rpc, request({ fromBlock: 251n }));
     assert.equal(widths[0], 750);
   });
 
@@ -158,7 +158,7 @@ describe('a range of logs', () => {
     const reply = node.reply;
     node.reply = (call) =>
       call.method === 'eth_getLogs' ? reply(call) : { body: { result: null } };
-    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+    await assert.rejects(readLogPortion(connect(node), request({})), RpcUnavailable);
   });
 
   /**
@@ -180,7 +180,7 @@ describe('a range of logs', () => {
         return call.method === 'eth_getLogs' && (widths.at(-1) ?? 0) > 300 ? slow : given;
       };
       const rpc = connectWithin([150], node);
-      assert.equal((await readLogPortion(rpc, asked({}))).toBlock, 250n);
+      assert.equal((await readLogPortion(rpc, request({}))).toBlock, 250n);
       assert.deepEqual(widths, [1_000, 500, 250]);
       assert(
         rpc.inOrder().every((address) => !address.isResting()),
@@ -193,7 +193,7 @@ describe('a range of logs', () => {
     const [node, widths] = await startNode(300, TOO_WIDE);
     const { reply } = node;
     node.reply = (call) => ({ ...reply(call), silent: true });
-    await assert.rejects(readLogPortion(connectWithin([150], node), asked({})), RpcUnavailable);
+    await assert.rejects(readLogPortion(connectWithin([150], node), request({})), RpcUnavailable);
     assert.deepEqual(widths, [1_000]);
   });
 
@@ -203,11 +203,11 @@ describe('a range of logs', () => {
    */
   function receiptOf(number: string) {
     const transactionHash = `0x${number.slice(2).padStart(64, '0')}`;
-    const place = { transactionHash, blockHash: HASH, blockNumber: number };
-    const log = { ...place, topics: [HASH], data: '0x', logIndex: '0x0', address: CONTRACT };
+    const position = { transactionHash, blockHash: HASH, blockNumber: number };
+    const log = { ...position, topics: [HASH], data: '0x', logIndex: '0x0', address: CONTRACT };
     const other = { ...log, address: `0x${'33'.repeat(20)}`, logIndex: '0x1' };
     const done = { status: '0x1', from: CONTRACT, gasUsed: '0x5208' };
-    return { ...place, ...done, logs: [other, log] };
+    return { ...position, ...done, logs: [other, log] };
   }
 
   it('contains the logs of all requested contracts, and no others', async () => {
@@ -218,7 +218,7 @@ describe('a range of logs', () => {
       node.reply = (call) =>
         call.method === 'eth_getLogs' ? { body: { result: logs } } : blocks(call);
     };
-    const both = asked({ addresses: [CONTRACT, `0x${'33'.repeat(20)}`] });
+    const both = request({ addresses: [CONTRACT, `0x${'33'.repeat(20)}`] });
     giving([theirs, own]);
     assert.equal((await readLogPortion(connect(node), both)).logs.length, 2);
     giving([{ ...own, address: `0x${'44'.repeat(20)}` }]);
@@ -233,15 +233,15 @@ describe('a range of logs', () => {
     const [node] = await startNode(0, TOO_WIDE);
     node.reply = (call) => {
       const { method } = call;
-      const [asked] = call.params as [string];
+      const [request] = call.params as [string];
       if (method === 'eth_getLogs' || refuses.includes(method)) {
         return { body: { error: { code: -32_601, message: `the method ${method} is not there` } } };
       }
-      if (method === 'eth_getBlockReceipts') return { body: { result: [receiptOf(asked)] } };
+      if (method === 'eth_getBlockReceipts') return { body: { result: [receiptOf(request)] } };
       if (method === 'eth_getTransactionReceipt') {
-        return { body: { result: receiptOf(`0x${BigInt(asked).toString(16)}`) } };
+        return { body: { result: receiptOf(`0x${BigInt(request).toString(16)}`) } };
       }
-      const transactions = [receiptOf(asked).transactionHash];
+      const transactions = [receiptOf(request).transactionHash];
       return { body: { result: { ...blockOf(call), transactions } } };
     };
     return node;
@@ -252,10 +252,10 @@ describe('a range of logs', () => {
     it(`is read from receipts, ${how}, if no node returns logs`, async () => {
       const node = await startNodeWithoutLogs(refuses);
       const rpc = connect(node);
-      const first = await readLogPortion(rpc, asked({ fromBlock: 5n, toBlock: 100n }));
+      const first = await readLogPortion(rpc, request({ fromBlock: 5n, toBlock: 100n }));
       assert.deepEqual([first.fromBlock, first.toBlock, first.logs.length], [5n, 14n, 10]);
       assert(first.logs.every((log) => log.address === CONTRACT));
-      const question = asked({ fromBlock: 5n, toBlock: 100n, newestFirst: true });
+      const question = request({ fromBlock: 5n, toBlock: 100n, newestFirst: true });
       const last = await readLogPortion(rpc, { ...question, topics: [null, HASH] as const });
       assert.deepEqual([last.fromBlock, last.toBlock, last.logs.length], [91n, 100n, 0]);
       const times = node.calls.filter((method) => method === 'eth_getLogs').length;
@@ -272,20 +272,20 @@ describe('a range of logs', () => {
         if (call.method === 'eth_getTransactionReceipt') return { body: { result: null } };
         return reply(call);
       };
-      const question = asked({ fromBlock: 5n, toBlock: 5n });
+      const question = request({ fromBlock: 5n, toBlock: 5n });
       await assert.rejects(readLogPortion(connect(node), question), RpcUnavailable);
     }
   });
 
   it('is not requested block by block from a node that only requests a pause', async () => {
     const [node] = await startNode(0, { code: -32_005, message: 'rate limited' });
-    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+    await assert.rejects(readLogPortion(connect(node), request({})), RpcUnavailable);
     assert(!node.calls.includes('eth_getBlockReceipts'));
   });
 
   it('fails if neither logs nor receipts of one block are returned', async () => {
     const methods = ['eth_getBlockReceipts', 'eth_getTransactionReceipt'];
     const node = await startNodeWithoutLogs(methods);
-    await assert.rejects(readLogPortion(connect(node), asked({})), RpcUnavailable);
+    await assert.rejects(readLogPortion(connect(node), request({})), RpcUnavailable);
   });
 });

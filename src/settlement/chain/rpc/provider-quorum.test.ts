@@ -20,13 +20,13 @@ const WAIT_MS = 15_000;
 const SLOW_MS = 250;
 
 /** The number of times that the slow provider was queried for a transaction's block. */
-let asked: number;
+let requestCount: number;
 
 /** Returns a provider behavior that names this block for every transaction. */
 const names = (blockHash: string | null): Behavior => ({
   answer: (call, own) => {
     if (call.method !== BY_HASH) return own;
-    asked++;
+    requestCount++;
     if (blockHash === null) return { result: null };
     return { result: { ...(own.result as object), blockHash } };
   },
@@ -37,7 +37,7 @@ describe('success at inclusion', () => {
   let payer: PrivateKeyAccount;
 
   beforeEach(async () => {
-    asked = 0;
+    requestCount = 0;
     const config = { confirmations: 0, receiptProviders: 2 } as const;
     world = await startOddWorld(startProviderProxy, { nodes: 2, config });
     payer = await world.network.addPayer();
@@ -90,10 +90,10 @@ describe('success at inclusion', () => {
       is(1, behavior);
       const id = await include();
       const stopMining = world.network.mineEvery(BLOCK_MS);
-      const isAsked = await waitUntil(() => asked >= ASKED, WAIT_MS);
+      const isAsked = await waitUntil(() => requestCount >= ASKED, WAIT_MS);
       await stopMining();
       assert.equal(await world.outcome(id), null);
-      assert(isAsked, `it was asked ${asked} times only`);
+      assert(isAsked, `it was asked ${requestCount} times only`);
       is(1, null);
       await world.network.mine();
       assertSucceeded(await world.outcomes([id]));
@@ -109,7 +109,7 @@ describe('success at inclusion', () => {
           : denies.answer?.(call, own, head),
     });
     const id = await include();
-    const isAsked = await waitUntil(() => asked >= 1, WAIT_MS);
+    const isAsked = await waitUntil(() => requestCount >= 1, WAIT_MS);
     await headFollowed(node(0));
     assert.equal(await world.outcome(id), null);
     assert(isAsked);

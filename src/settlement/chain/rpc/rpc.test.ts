@@ -46,8 +46,8 @@ describe('JSON-RPC over several nodes', () => {
     return node;
   }
 
-  function connect(...asked: ScriptedNode[]): Rpc {
-    const urls = asked.map((node) => node.url);
+  function connect(...requests: ScriptedNode[]): Rpc {
+    const urls = requests.map((node) => node.url);
     const rpc = connectRpc({ urls, chainId: CHAIN, timeoutsMs: [200], log: silentLog });
     rpcs.push(rpc);
     return rpc;
@@ -72,10 +72,10 @@ describe('JSON-RPC over several nodes', () => {
     const rpc = connect(a, b);
     a.reply = () => ({ silent: true });
     await rpc.call('eth_test', []);
-    const asked = a.calls.length;
+    const before = a.calls.length;
     const started = performance.now();
     assert.equal(await rpc.call('eth_test', []), 'b');
-    assert.equal(a.calls.length, asked);
+    assert.equal(a.calls.length, before);
     assert(performance.now() - started < 150);
   });
 
@@ -200,10 +200,10 @@ describe('JSON-RPC over several nodes', () => {
       body: { error: { code: -32_005, message: 'slow down, retry after 300ms' } },
     });
     await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
-    const asked = a.calls.length;
+    const before = a.calls.length;
     a.reply = () => ({ body: { result: 'a' } });
     await assert.rejects(rpc.call('eth_test', []), RpcUnavailable);
-    assert.equal(a.calls.length, asked);
+    assert.equal(a.calls.length, before);
     await sleep(320);
     assert.equal(await rpc.call('eth_test', []), 'a');
   });

@@ -174,10 +174,10 @@ test('all settlements of a long range of blocks are stored, in several statement
   const settled = Array.from({ length: count }, (_, n): SettledInBlock => {
     const fees = { feeAcquirer: 1n, feeProtocol: 1n, cashback: 0n };
     const block = { blockNumber: 1n, blockHash: '0x3' } as const;
-    const place = { txHash: '0x1', logIndex: n, ...block } as const;
+    const position = { txHash: '0x1', logIndex: n, ...block } as const;
     const sale = { payer: '0x2', merchantNumber: 1n, amount: 9n, orderId: `o${n}` } as const;
     const payment = { event: 'PaymentSettled', number: BigInt(n + 1), batchNumber: 1n } as const;
-    return { payment: { ...payment, ...sale, ...fees, ...place }, blockTime: new Date() };
+    return { payment: { ...payment, ...sale, ...fees, ...position }, blockTime: new Date() };
   });
   const { db } = database;
   await db.transaction((tx) => upsertChainPayments(tx, false, settled));

@@ -55,7 +55,7 @@ const GROWING = /^(chain_requests|chain_transactions|payments|payment_intents)_/
 
 /** Returns the indexes that a statement's current plan uses to read growing tables. */
 async function indexes(work: Work): Promise<string[]> {
-  const found = new Set<string>();
+  const results = new Set<string>();
   await database.db.transaction((tx) =>
     work({
       ...tx,
@@ -64,13 +64,13 @@ async function indexes(work: Work): Promise<string[]> {
           `explain (generic_plan, format json) ${text}`,
         );
         for (const row of rows) {
-          for (const index of indexesOf(row['QUERY PLAN'][0].Plan)) found.add(index);
+          for (const index of indexesOf(row['QUERY PLAN'][0].Plan)) results.add(index);
         }
         return [];
       },
     }),
   );
-  return [...found].filter((index) => GROWING.test(index)).sort();
+  return [...results].filter((index) => GROWING.test(index)).sort();
 }
 
 const NOW = new Date('2026-11-22T12:00:00Z');

@@ -9,7 +9,7 @@ describe('a payment that was settled before, while a node omits its event', () =
   let world: BusyWorld<ProviderProxy>;
   let proxy: ProviderProxy;
   /** The number of log requests so far, and the number from which on all logs are returned. */
-  let asked: number;
+  let requestCount: number;
   let completeFrom: number;
 
   before(async () => {
@@ -20,11 +20,11 @@ describe('a payment that was settled before, while a node omits its event', () =
   after(() => world.stop());
 
   beforeEach(() => {
-    asked = 0;
+    requestCount = 0;
     completeFrom = Number.POSITIVE_INFINITY;
     proxy.behavior = {
       answer: (call, real) =>
-        call.method === 'eth_getLogs' && asked++ < completeFrom ? { result: [] } : real,
+        call.method === 'eth_getLogs' && requestCount++ < completeFrom ? { result: [] } : real,
     };
   });
 
@@ -59,15 +59,15 @@ describe('a payment that was settled before, while a node omits its event', () =
     completeFrom = 2;
     const { intent, first } = await askAgain();
     assert.deepEqual(await factsOf(intent), first);
-    assert.equal(asked, 3);
+    assert.equal(requestCount, 3);
     assert.equal(await alarms(), 0);
   });
 
   it("is neither declined nor reported as another payment's number", async () => {
     const { intent, first } = await askAgain();
     const deadline = performance.now() + 10_000;
-    while (asked < 12) {
-      assert(performance.now() < deadline, `the logs were asked for ${asked} times only`);
+    while (requestCount < 12) {
+      assert(performance.now() < deadline, `the logs were asked for ${requestCount} times only`);
       await sleep(20);
     }
     assert.equal(await world.outcome(intent), null);

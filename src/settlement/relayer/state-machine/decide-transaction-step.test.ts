@@ -274,9 +274,9 @@ describe('a transaction and an observation', () => {
     it(`${situation}: every observation has the outcome of the table`, () => {
       const expected = rowsOf(situation);
       const cases = Object.keys(CASES) as CaseName[];
-      const found = cases.map((one) => [one, outcomeOf(situation, one)]);
+      const results = cases.map((one) => [one, outcomeOf(situation, one)]);
       assert.deepEqual(
-        found,
+        results,
         cases.map((one) => [one, expected.get(one) ?? '']),
       );
     });
@@ -308,20 +308,20 @@ const FOLLOWS: Readonly<Record<string, readonly string[]>> = {
 };
 
 it('one phase follows another as the comment on the union says', () => {
-  const found = new Map<string, Set<string>>();
+  const results = new Map<string, Set<string>>();
   for (const situation of Object.keys(SITUATIONS) as Situation[]) {
     const { phase } = SITUATIONS[situation];
     for (const outcome of rowsOf(situation).values()) {
       const [next = ''] = outcome.split(' ');
       if (!PHASES.some((one) => one === next)) continue;
-      found.set(phase, (found.get(phase) ?? new Set()).add(next));
+      results.set(phase, (results.get(phase) ?? new Set()).add(next));
     }
   }
   const expected = Object.entries(FOLLOWS).map(([phase, next]) => [
     phase,
     [...next, 'done'].sort(),
   ]);
-  const all = [...found].map(([phase, next]) => [phase, [...next].sort()]);
+  const all = [...results].map(([phase, next]) => [phase, [...next].sort()]);
   assert.deepEqual(Object.fromEntries(all), Object.fromEntries(expected));
 });
 

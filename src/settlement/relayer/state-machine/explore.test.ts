@@ -29,10 +29,10 @@ describe('everything that can happen to one transaction, and to two', () => {
 
   for (const name of Object.keys(BOUNDS) as BoundsName[]) {
     it(`${name}: every promise holds in every state`, (test) => {
-      const found = explore(boundsOf(name, DEEPER), { met });
-      test.diagnostic(`${found.states} states, ${found.depth} steps deep`);
-      assert.deepEqual(found.violation, null);
-      explored.push(found);
+      const result = explore(boundsOf(name, DEEPER), { met });
+      test.diagnostic(`${result.states} states, ${result.depth} steps deep`);
+      assert.deepEqual(result.violation, null);
+      explored.push(result);
     });
   }
 
