@@ -34,7 +34,6 @@ const BASE = modules({
     'result-names skeleton skip-link status toast typed-money',
   'web/ui/text': 'jsx-runtime tagged-text',
   'web/data': 'api refusal-text root-path run-within',
-  'src/core': 'currency-digits',
 });
 
 /** Text functions, also used by pages without React. */
@@ -120,10 +119,16 @@ const contracts = readContracts(
 );
 
 /** Chunks that a page has already loaded before any dynamic import. */
-const LOADED = /\/(?:react|rolldown-runtime|text|base|preload-helper)-/;
+const LOADED = /\/(?:react|rolldown-runtime|text|base|sums|preload-helper)-/;
 /** Chunks of the first load of the dashboard and the operator console. */
 const LOADED_AT_DESK =
   /\/(choice|desk|empty-state|identicon|merchant|query|quoted-price|sheet-grip|shell|table|time)-/;
+/**
+ * Small chunks of the dashboard's pages. They load with the page that imports them, because naming
+ * them costs the first load more than they do.
+ */
+const SMALL_AT_DESK =
+  /\/(bytes|code-words|currency-conversion|money|name-rules|rate-facts|size-words|till|tip-price)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 /** Chunks of the till's first load. */
 const LOADED_AT_TILL = /\/(till|bytes|typed-sum)-/;
@@ -141,7 +146,7 @@ function onlyNew(
   if (hostType === 'html') return [...needed];
   const isHere = (one: string) =>
     LOADED.test(one) ||
-    (OF_DESK.test(hostId) && LOADED_AT_DESK.test(one)) ||
+    (OF_DESK.test(hostId) && (LOADED_AT_DESK.test(one) || SMALL_AT_DESK.test(one))) ||
     (OF_TILL.test(hostId) && LOADED_AT_TILL.test(one));
   return needed.filter((one) => !isHere(one));
 }
@@ -202,6 +207,8 @@ export default defineConfig({
           groups: [
             { name: 'react', test: /node_modules\/(react|react-dom|scheduler)\// },
             { name: 'text', test: TEXT },
+            // Before `base`, because pages without React use it.
+            { name: 'sums', test: /src\/core\/(currency-digits|sums)\.ts$/ },
             { name: 'base', test: BASE },
             // Separate, because they would otherwise land in the till's chunk, which apps without a
             // till would then load.

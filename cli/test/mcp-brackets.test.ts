@@ -19,7 +19,7 @@ const OWN_TEXT: ReadonlySet<string> = new Set([
   ...['rate', 'type', 'types', 'api_version', 'enabled_events', 'disabled_reason', 'event_type'],
   // Ids, addresses, and the parts of requests that the network understood.
   ...['error', 'method', 'path', 'resource', 'caller', 'operation', 'code', 'object_id'],
-  ...['address', 'agent_token', 'tax_rate', 'replaces', 'value'],
+  ...['address', 'agent_token', 'tax_rate', 'replaces', 'value', 'item', 'cashier', 'terms'],
 ]);
 
 const document = JSON.parse(

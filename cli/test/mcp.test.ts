@@ -175,44 +175,6 @@ async function sellLines(order_id: string): Promise<string> {
   return String((await tapline.paymentIntents.waitFor(id)).payment);
 }
 
-test('a refund of lines is prepared within the limits, with a link to their sale', async (t) => {
-  const payment = await sellLines('mcp-ln');
-  const limits = ['--refund-limit', '6', '--session-limit', '10'];
-  const session = startMcp(limits, env);
-  t.after(session.close);
-  const ask = (line_items: unknown, more: object = {}) =>
-    session.call('refund_payment', { payment, line_items, ...more });
-  const wordsOf = async (line_items: unknown, more: object = {}) =>
-    (await ask(line_items, more)).content[0]?.text ?? '';
-  const coffee = { line: 0, quantity: 1 };
-  const { structuredContent: prepared, content } = await ask([coffee]);
-  assert.equal(prepared?.status, 'needs_a_person', content[0]?.text);
-  const { web_url: web } = network.sandbox;
-  assert.equal(prepared?.link, `${web}/dashboard/payments/${payment}`);
-  assert.match(String(prepared?.what), /^Refund 1 of line 0, about 3\.42 USDC of payment pay_/);
-  const ham = { line: 1, quantity: '0.475' };
-  assert.match(await wordsOf([ham]), /0\.475 of line 1, about 3\.42 USDC/);
-  assert.match(await wordsOf([coffee]), /needs_a_person/, 'the same lines count once');
-  assert.match(await wordsOf([{ line: 1, quantity: '0.5' }]), /session.*at most 10\.00 USDC/);
-  assert.match(await wordsOf([coffee, ham]), /A refund may be at most 6\.00 USDC/);
-  const wrong = [[], 'x', [1], [{ line: 0 }], [{ ...coffee, quantity: 0 }], [{ ...coffee, x: 1 }]];
-  for (const lines of wrong) assert.match(await wordsOf(lines), /line_items is invalid/);
-  for (const lines of [[{ ...coffee, line: 2 }], [{ ...coffee, line: -1 }], [coffee, coffee]]) {
-    assert.match(await wordsOf(lines), /has the lines 0 to 1/);
-  }
-  assert.match(await wordsOf([{ ...coffee, quantity: 3 }]), /Only 2 of line 0/);
-  assert.match(await wordsOf([coffee], { amount: '1.00' }), /line_items or amount, not both/);
-  const plain = await sell('mcp-pl', '1.00');
-  assert.match(await wordsOf([coffee], { payment: plain }), /has no line_items/);
-
-  // A person makes it; `post` sends the same lines.
-  const line_items = [coffee, ham];
-  const fields = [`payment=${payment}`, `line_items=${JSON.stringify(line_items)}`];
-  const { code, objects } = await runCli(['post', 'refunds', ...fields, '--json'], env);
-  const refund = objects.at(-1) as Record<string, unknown> | undefined;
-  assert.deepEqual([code, refund?.line_items, refund?.amount], [0, line_items, 6_840_000]);
-});
-
 test('a session’s total never falls, whatever parts of a payment are requested', async () => {
   const [parts, given] = [await sell('mcp-pt', '12.00'), await sell('mcp-gv', '12.00')];
   const limits = ['--refund-limit', '6', '--session-limit', '6'];
@@ -388,4 +350,42 @@ test('real money requires --live, and a key with few scopes', async () => {
   assert.deepEqual([unasked.code, /--live/.test(unasked.stderr)], [2, true]);
   const allowedAll = await runCli(['mcp', '--live', ...options], {});
   assert.deepEqual([allowedAll.code, /has every permission/.test(allowedAll.stderr)], [2, true]);
+});
+
+test('a refund of lines is prepared within the limits, with a link to their sale', async (t) => {
+  const payment = await sellLines('mcp-ln');
+  const limits = ['--refund-limit', '6', '--session-limit', '10'];
+  const session = startMcp(limits, env);
+  t.after(session.close);
+  const ask = (line_items: unknown, more: object = {}) =>
+    session.call('refund_payment', { payment, line_items, ...more });
+  const wordsOf = async (line_items: unknown, more: object = {}) =>
+    (await ask(line_items, more)).content[0]?.text ?? '';
+  const coffee = { line: 0, quantity: 1 };
+  const { structuredContent: prepared, content } = await ask([coffee]);
+  assert.equal(prepared?.status, 'needs_a_person', content[0]?.text);
+  const { web_url: web } = network.sandbox;
+  assert.equal(prepared?.link, `${web}/dashboard/payments/${payment}`);
+  assert.match(String(prepared?.what), /^Refund 1 of line 0, about 3\.42 USDC of payment pay_/);
+  const ham = { line: 1, quantity: '0.475' };
+  assert.match(await wordsOf([ham]), /0\.475 of line 1, about 3\.42 USDC/);
+  assert.match(await wordsOf([coffee]), /needs_a_person/, 'the same lines count once');
+  assert.match(await wordsOf([{ line: 1, quantity: '0.5' }]), /session.*at most 10\.00 USDC/);
+  assert.match(await wordsOf([coffee, ham]), /A refund may be at most 6\.00 USDC/);
+  const wrong = [[], 'x', [1], [{ line: 0 }], [{ ...coffee, quantity: 0 }], [{ ...coffee, x: 1 }]];
+  for (const lines of wrong) assert.match(await wordsOf(lines), /line_items is invalid/);
+  for (const lines of [[{ ...coffee, line: 2 }], [{ ...coffee, line: -1 }], [coffee, coffee]]) {
+    assert.match(await wordsOf(lines), /has the lines 0 to 1/);
+  }
+  assert.match(await wordsOf([{ ...coffee, quantity: 3 }]), /Only 2 of line 0/);
+  assert.match(await wordsOf([coffee], { amount: '1.00' }), /line_items or amount, not both/);
+  const plain = await sell('mcp-pl', '1.00');
+  assert.match(await wordsOf([coffee], { payment: plain }), /has no line_items/);
+
+  // A person makes it; `post` sends the same lines.
+  const line_items = [coffee, ham];
+  const fields = [`payment=${payment}`, `line_items=${JSON.stringify(line_items)}`];
+  const { code, objects } = await runCli(['post', 'refunds', ...fields, '--json'], env);
+  const refund = objects.at(-1) as Record<string, unknown> | undefined;
+  assert.deepEqual([code, refund?.line_items, refund?.amount], [0, line_items, 6_840_000]);
 });

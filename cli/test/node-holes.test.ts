@@ -30,8 +30,8 @@ test('the Node that npm ci installs and the image’s are one version without kn
   assert.equal(knownHoles(version), null);
   const image = `docker.io/library/node:${version}-bookworm-slim`;
   assert.ok(read('deploy/container/Dockerfile').includes(`ARG BASE=${image}\n`));
-  assert.ok(read('test/long/compose/images/Dockerfile').includes(`FROM ${image} `));
-  assert.ok(read('test/long/compose/engine.ts').includes(image));
+  assert.ok(read('test/long/machines/images/Dockerfile').includes(`FROM ${image} `));
+  assert.ok(read('test/long/machines/engine.ts').includes(image));
 });
 
 test('SECURITY.md and the client’s README name the fixed versions', () => {

@@ -175,7 +175,7 @@ test('without drawings the receipt is in English, with the same amounts', async 
   const { lines } = new KanjiPrinter().print(Buffer.concat(received));
   const paper = lines.join('\n');
   assert.match(paper, /^Zlutou kun +/m);
-  assert.match(paper, /^Paid +2\.762375 USDC$/m);
+  assert.match(paper, /^Total +2\.76 USDC$/m);
   assert.doesNotMatch(paper, /\?/);
 });
 

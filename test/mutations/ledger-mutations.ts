@@ -75,8 +75,8 @@ export const LEDGER_MUTATIONS: readonly Mutation[] = [
     name: 'the daily refund limit is not checked',
     file: 'src/refunds/create-refund.ts',
     by: 'src/refunds/create-refund.test.ts',
-    from: '      refundedToday: await selectRefundedSince(tx, tenant, today),',
-    to: '      refundedToday: 0n,',
+    from: '    const refundedToday = await selectRefundedSince(tx, tenant, since);',
+    to: '    const refundedToday = 0n;',
   },
   {
     name: 'a refund reserves nothing',

@@ -35,7 +35,7 @@ test('Japanese lines of till, display and wallet break by the strict rules', asy
   await named('Amount').fill('12.50');
   await named('Charge').click();
   await named('Test pass').waitFor();
-  await display.getByText('12.50').first().waitFor();
+  await display.getByText('12.56').first().waitFor();
   await check();
   await check(display);
   await named('Test pass').selectOption('insufficient_funds');

@@ -31,6 +31,7 @@ const SCREENS = [
   'web/operator/pages/support-payment.tsx',
   'web/pay/pay-link.ts', // the pages of pay link and tag
   'web/terminal/customer-display.ts',
+  'web/terminal/screens/display.tsx',
   'web/terminal/screens/payment-result.tsx',
   'web/terminal/screens/sales-history.tsx',
   'web/terminal/screens/wait-for-tap.tsx',
@@ -40,17 +41,18 @@ const SCREENS = [
 ];
 
 test('each screen that shows a total computes it in one place', () => {
+  const from = /from '[./]*ui\/(sale|paid)-total\.tsx?'|\bpaidSum\b/;
   const results = all
     .filter(({ name }) => name.startsWith('web/') && !name.includes('.test.'))
-    .filter(({ text }) => /from '[./]*ui\/sale-total\.tsx'/.test(text))
+    .filter(({ name, text }) => !name.startsWith('web/ui/') && from.test(text))
     .map(({ name }) => name);
   assert.deepEqual(results.sort(), [...SCREENS].sort());
 });
 
 type Schemas = Readonly<Record<string, { readonly properties?: Record<string, object> }>>;
 
-/** Their sum is a part of a price, or the worth of a balance. */
-const WITHOUT_TOTAL = /Refund$|^Balance$/;
+/** Their sum is a part of a price, the price of terms, or the worth of a balance. */
+const WITHOUT_TOTAL = /Refund$|^Offline(Payment|Record)$|^Balance$/;
 
 test('each price that a customer pays has its total and its fee in the API', () => {
   let seen = 0;

@@ -60,7 +60,7 @@ test('a wallet gets test USDC, adds a pass and sends once', async () => {
   // The second click on `Review` must not trigger the send.
   await wallet.button(/^Send$/).click();
   await wallet.field('Recipient').fill(FRIEND);
-  await wallet.field('Amount').fill('1');
+  await wallet.field('Amount (USDC)').fill('1');
   const transfers = sentBy(page, /\/transfers$/);
   await doubleClick(page, button(wallet.dialog(), /^Review/));
   await button(wallet.dialog(), /^Send 1\.00/).waitFor();

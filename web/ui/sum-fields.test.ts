@@ -32,6 +32,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 /** Every percentage that is typed in a shop, by the file that renders its field. */
 const PERCENTAGES: Readonly<Record<string, readonly string[]>> = {
   'dashboard/terminals/item-tax-fields.tsx': ['Percentage'],
+  'dashboard/account/offline-limits.tsx': ['Margin'],
   'dashboard/account/tax-rate-settings.tsx': ['Rate'],
 };
 /** Files that render several fields with one element. */

@@ -258,7 +258,7 @@ test('a token for an agent is shown once and can be revoked', async () => {
   await wallet.sees('That isn’t a valid account ID. Ask the shop for it.');
   await wallet.checkAccessibility();
   await wallet.field('Shop').fill(sandbox.account);
-  await wallet.field('Amount').fill('3.50');
+  await wallet.field('Amount (USDC)').fill('3.50');
   await make.click();
   assert.match(await wallet.field('Agent token').inputValue(), /^agt_/);
   await wallet.button(/^Done/).click();

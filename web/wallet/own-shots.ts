@@ -33,7 +33,7 @@ async function stopSheet(wallet: WalletWindow): Promise<void> {
 async function reviewSending(wallet: WalletWindow): Promise<void> {
   await wallet.button(/^Send$/).click();
   await wallet.field('Recipient').fill('0x90F79bf6EB2c4f870365E785982E1f101E93b906');
-  await wallet.field('Amount').fill('2.50');
+  await wallet.field('Amount (USDC)').fill('2.50');
   await wallet.button(/^Review/).click();
   await wallet.button(/^Edit/).waitFor();
 }
@@ -82,7 +82,7 @@ export const OWN_SHOTS: readonly Shot[] = [
   walletShot('send-wrong', async ({ wallet }) => {
     await wallet.button(/^Send$/).click();
     await wallet.field('Recipient').fill('0x90f79bf6EB2c4f870365E785982E1f101E93b906');
-    await wallet.field('Amount').fill('2.50');
+    await wallet.field('Amount (USDC)').fill('2.50');
     await wallet.button(/^Review/).click();
     await wallet.sees(/isn’t a valid address/);
   }),

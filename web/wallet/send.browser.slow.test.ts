@@ -29,7 +29,7 @@ test('sending USDC takes two clicks, checks the address, and never pays twice', 
   await fundWallet(wallet);
   const before = await balanceOf(FRIEND);
   await wallet.button(/^Send$/).click();
-  await wallet.field('Amount').fill('2.50');
+  await wallet.field('Amount (USDC)').fill('2.50');
   const own = await addressIn(page);
   const wrong: readonly (readonly [string, RegExp])[] = [
     ['hello', /isn’t a valid address/],
@@ -44,13 +44,13 @@ test('sending USDC takes two clicks, checks the address, and never pays twice', 
     await wallet.sees(words);
   }
   await wallet.field('Recipient').fill(FRIEND);
-  await wallet.field('Amount').fill('100.01');
+  await wallet.field('Amount (USDC)').fill('100.01');
   await wallet.button(/^Review/).click();
   await wallet
     .dialog()
     .getByText('Not enough: this wallet holds 100.00 USDC.', { exact: true })
     .waitFor();
-  await wallet.field('Amount').fill('2.50');
+  await wallet.field('Amount (USDC)').fill('2.50');
   await wallet.button(/^Review/).click();
   await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
@@ -86,7 +86,7 @@ test('without a sponsor the wallet pays the gas, and reports when it has no coin
   const review = async () => {
     await wallet.button(/^Send$/).click();
     await wallet.field('Recipient').fill(FRIEND);
-    await wallet.field('Amount').fill('2.50');
+    await wallet.field('Amount (USDC)').fill('2.50');
     await wallet.button(/^Review/).click();
   };
   await review();
@@ -94,7 +94,7 @@ test('without a sponsor the wallet pays the gas, and reports when it has no coin
   assert.equal(await page.getByRole('button', SEND_BUTTON).count(), 0);
   await wallet.button(/^Edit/).click();
   assert.equal(await wallet.field('Recipient').inputValue(), FRIEND, 'what was typed is kept');
-  assert.equal(await wallet.field('Amount').inputValue(), '2.50');
+  assert.equal(await wallet.field('Amount (USDC)').inputValue(), '2.50');
   await wallet.button(/^Not now/).click();
   await giveCoins(page, sandbox);
   await review();

@@ -217,7 +217,7 @@ const LOOKED_AFTER: readonly Shot[] = [
     await wallet.page.getByRole('link', { name: /^Tokens for AI agents/ }).click();
     await wallet.button(/^Create a token/).click();
     await wallet.field('Shop').fill(sandbox.account);
-    await wallet.field('Amount').fill('3.50');
+    await wallet.field('Amount (USDC)').fill('3.50');
     await wallet.inDialog(/^Create a token/).click();
     await wallet.button(/^Done/).click();
     await wallet.sees('Active');

@@ -168,8 +168,16 @@ async function call(tool: Tool, { deps, given, person }: Called) {
 
 /** Fields that contain free text from merchants, customers or devices, anywhere in a response. */
 export const TEXT_OF_OTHERS: ReadonlySet<string> = new Set([
-  ...['description', 'label', 'metadata', 'name', 'reason', 'url', 'response_body'],
-  ...['idempotency_key', 'key', 'platform', 'software_version', 'split_group', 'user_agent'],
+  ...['description', 'label', 'metadata', 'name', 'reason', 'url', 'response_body', 'category'],
+  ...[
+    'discount_name',
+    'idempotency_key',
+    'key',
+    'platform',
+    'software_version',
+    'split_group',
+    'user_agent',
+  ],
 ]);
 
 function bracketed(text: string): string {

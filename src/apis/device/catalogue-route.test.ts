@@ -22,6 +22,9 @@ async function addItem(tenant: Tenant, item: { name: string; unit_amount: number
   accepted(await store.db.transaction((tx) => createCatalogueItem(tx, ref, { ...item, ...more })));
 }
 
+/** A line that names no item of the catalog, and has no discount in percent. */
+const UNSET = { item: null, category: null, discount_rate: null, discount_name: null };
+
 test('a till reads the catalog of its account and mode, and sells from it', async () => {
   const { tenant } = store.merchant;
   await addItem(tenant, { name: 'Coffee', unit_amount: 350 });
@@ -45,7 +48,7 @@ test('a till reads the catalog of its account and mode, and sells from it', asyn
   assert.equal(sold.status, 201);
   assert.deepEqual(
     sold.body.line_items,
-    line_items.map((line) => ({ ...line, tax_inclusive: true, discount: 0 })),
+    line_items.map((line) => ({ ...line, tax_inclusive: true, discount: 0, ...UNSET })),
   );
   const short = { presentment: { currency: 'eur', amount: 769 }, line_items };
   const refused = await device.post('/payment_intents', short);

@@ -1,15 +1,18 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { partOf } from '../../ui/lazy-part.ts';
+import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { Step } from '../payouts/live-steps.tsx';
-import { OpenTestTill } from '../terminals/open-test-till.tsx';
 import { Pairing } from '../terminals/pairing.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
+/** The one-click test till, which only a sandbox offers. */
+const OpenTestTill = firstPartOf(
+  async () => (await import('../terminals/open-test-till.tsx')).OpenTestTill,
+);
 const GoLiveInTest = partOf(async () => (await import('../payouts/go-live.tsx')).GoLiveInTest);
 
 /** Polling interval, short enough to notice steps done on a phone or in another window. */

@@ -72,7 +72,7 @@ test('translated, a wallet sends the amount that its button shows', async () => 
   await wallet.button(/^Send$/).click();
   for (const sum of ['1.50', '2.50']) {
     await wallet.field('Recipient').fill(FRIEND);
-    await wallet.field('Amount').fill(sum);
+    await wallet.field('Amount (USDC)').fill(sum);
     await wallet.button(/^Review/).click();
     await wallet.button(new RegExp(`^Send ${sum} USDC`)).waitFor();
     if (sum === '1.50') await wallet.button(/^Edit/).click();

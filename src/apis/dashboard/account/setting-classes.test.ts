@@ -162,7 +162,7 @@ test('changed locations, prices, terminals and logos are mailed like the account
   assert.deepEqual(more, []);
   const text = mail?.text ?? '';
   assert.match(text, new RegExp(`^\\* ${id}: name, address$`, 'm'));
-  assert.match(text, new RegExp(`^\\* ${item.body.id}: name, .*unit_amount$`, 'm'));
+  assert.match(text, new RegExp(`^\\* ${item.body.id}: name, .*unit_amount, options$`, 'm'));
   assert.match(text, new RegExp(`^\\* ${accountId}: color$`, 'm'));
   assert.equal(text.match(/^\* /gm)?.length, 3, 'nothing of test mode');
 });
