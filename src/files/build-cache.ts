@@ -1,6 +1,16 @@
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
-import { lstat, mkdir, readdir, readFile, rename, rm, utimes } from 'node:fs/promises';
+import {
+  access,
+  constants,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  utimes,
+} from 'node:fs/promises';
 import { getPriority, setPriority } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -71,15 +81,20 @@ async function exists(file: string): Promise<boolean> {
   );
 }
 
+/** False if the folder is missing, or belongs to another user, such as root, who built first. */
+export async function canWrite(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Returns the folder beside the program if this process may write there, otherwise `own`. */
 async function cacheFolder(beside: string, own: string): Promise<string> {
-  return mkdir(beside, { recursive: true }).then(
-    () => beside,
-    async () => {
-      await makeOwnFolder(own);
-      return own;
-    },
-  );
+  await mkdir(beside, { recursive: true }).catch(() => {});
+  if (await canWrite(beside)) return beside;
+  await makeOwnFolder(own);
+  return own;
 }
 
 /**

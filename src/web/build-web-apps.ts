@@ -1,6 +1,6 @@
 import { access, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { type Build, ensureBuild, runBuild } from '#files/build-cache.ts';
+import { type Build, canWrite, ensureBuild, runBuild } from '#files/build-cache.ts';
 
 /** The files and folders from which the web apps are built. */
 export const WEB_SOURCES = [
@@ -33,7 +33,8 @@ const COMPRESSION = {
 
 /**
  * Compresses the built apps as much as possible, once. A service that already serves the apps uses
- * the result only from its next start.
+ * the result only from its next start. Does nothing if this process may not write there, because
+ * the build's own compressed files are a tenth larger, but sufficient.
  * @param folder The folder that {@link ensureBuilt} returned.
  * @throws StartError if the command fails.
  */
@@ -43,7 +44,7 @@ export async function ensureCompressed(folder: string, limitMs?: number): Promis
     () => true,
     () => false,
   );
-  if (isDone) return;
+  if (isDone || !(await canWrite(folder))) return;
   await runBuild(COMPRESSION, folder, limitMs);
   await writeFile(done, '');
 }
