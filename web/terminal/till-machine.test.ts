@@ -492,6 +492,15 @@ test('an offline sale replaces the payment of the same amount that was left open
   assert.equal(charge(next(stopped, { type: 'orphan_settled', id: null, now: 25 })).replaces, null);
 });
 
+test('a part of a bill in the shop’s currency counts its price when it is accepted offline', () => {
+  const split = { group: 'g', currency: 'eur', total: 500n, paid: 0n, parts: [], paidParts: 0 };
+  const price = { currency: 'eur', amount: 228 };
+  const asking = till({ at: 'asking', request: REQUEST, lines: null, price, since: 0 }, { split });
+  const first = next(asking, { type: 'accepted', request: REQUEST, slip: SLIP, now: 20 });
+  assert.equal(first.split?.paid, 228n);
+  assert.equal(first.typed, '2.72');
+});
+
 test('a part of a bill that is accepted offline counts once', () => {
   const split = {
     group: 'g',

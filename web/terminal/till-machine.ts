@@ -287,13 +287,14 @@ export function tipPercentages(intent: Intent): readonly number[] | null {
 }
 
 /** Enters the result of an offline sale. A part of a split bill counts as paid. */
-function onAccepted(before: Till, { lines }: Asking, slip: Slip, now: number): Till {
+function onAccepted(before: Till, { lines, price }: Asking, slip: Slip, now: number): Till {
   const phase: Accepted = { at: 'accepted', slip, since: now };
   const till: Till = { ...before, unpaid: null };
   const { split } = till;
   if (lines !== null) return { ...till, phase, cart: null };
   if (split === null) return { ...till, phase, typed: '' };
-  const rest = afterPart(split, slip.amount);
+  const isInShops = price != null && price.currency === split.currency;
+  const rest = afterPart(split, isInShops ? BigInt(price.amount) : slip.amount);
   return { ...till, phase, split: rest, typed: proposed(rest) };
 }
 
