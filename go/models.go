@@ -1254,7 +1254,7 @@ type OfflineRecord struct {
 	// Up to 500 characters.
 	Description string `json:"description,omitempty"`
 
-	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
+	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate. Before discounts and without their signs, they add up to at most 1000000000000000.
 	LineItems []OfflineRecordLineItemsItem `json:"line_items,omitempty"`
 
 	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own discounts, before tax on top, rounded half up. It is divided among these lines in proportion, rounded down; the last of them gets the rest. Only with `line_items`. Default 0.
@@ -2243,7 +2243,7 @@ type CreatePaymentIntentBody struct {
 	// The price in the shop’s currency, instead of `amount`. The response’s `amount` is its value: rate × amount, rounded down.
 	Presentment *CreatePaymentIntentBodyPresentment `json:"presentment,omitempty"`
 
-	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate.
+	// The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line, rounded half up, less the discounts, plus the tax of lines whose price does not include it, which is rounded half up once per rate. Before discounts and without their signs, they add up to at most 1000000000000000.
 	LineItems []CreatePaymentIntentBodyLineItemsItem `json:"line_items,omitempty"`
 
 	// The discount on the whole sale, in minor units of the presentment currency, or in USDC atoms for a sale without `presentment`, or `{"rate"}` of the lines above 0 after their own discounts, before tax on top, rounded half up. It is divided among these lines in proportion, rounded down; the last of them gets the rest. Only with `line_items`. Default 0.

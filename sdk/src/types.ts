@@ -1072,7 +1072,8 @@ export interface OfflineRecord {
   /**
    * The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line,
    * rounded half up, less the discounts, plus the tax of lines whose price does not include it,
-   * which is rounded half up once per rate.
+   * which is rounded half up once per rate. Before discounts and without their signs, they add up
+   * to at most 1000000000000000.
    */
   line_items?: Array<{
     /** The name of the sold item, 1 to 200 characters. */
@@ -1935,7 +1936,8 @@ export interface CreatePaymentIntentBody {
   /**
    * The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price per line,
    * rounded half up, less the discounts, plus the tax of lines whose price does not include it,
-   * which is rounded half up once per rate.
+   * which is rounded half up once per rate. Before discounts and without their signs, they add up
+   * to at most 1000000000000000.
    */
   line_items?: Array<{
     /** The name of the sold item, 1 to 200 characters. */

@@ -73,3 +73,18 @@ test('a discount above its lines, on a line below 0, or an unknown item is refus
     invalid('line_items'),
   ]);
 });
+
+test('prices that no JSON number holds are refused, even if they cancel each other out', () => {
+  const huge = { quantity: 999_999_999_999 };
+  const sales = [
+    [line(10 ** 15, { discount: { rate: 10_000 } }), line(1)],
+    [line(10 ** 15), line(-(10 ** 15)), line(1)],
+    [line(10 ** 15, huge), line(-(10 ** 15), huge), line(1)],
+    [line(10 ** 15 / 2 + 1), line(-(10 ** 15) / 2)],
+  ];
+  for (const lines of sales) {
+    const refused = read(lines, 1);
+    assert.ok('refused' in refused && refused.param === 'line_items', JSON.stringify(refused));
+  }
+  assert.ok(!('refused' in read([line(10 ** 15 / 2), line(-(10 ** 15) / 2 + 1)], 1)));
+});

@@ -133,6 +133,17 @@ function readLine(
   };
 }
 
+/**
+ * Upper bound of the sum of a sale's lines before discounts, each without its sign. Lines below 0
+ * and discounts by rate cancel out any sum, and with more than this, the sale's taxes and discounts
+ * would not be exact JSON numbers.
+ */
+const MAX_SUM = 1_000_000_000_000_000n;
+
+function sizeOf(lineItems: readonly LineItem[]): bigint {
+  return lineItems.map(fullPrice).reduce((sum, full) => sum + (full < 0n ? -full : full), 0n);
+}
+
 /** The facts on which lines depend, besides the request. */
 export interface LineContext {
   readonly settings: TaxSettings;
@@ -153,6 +164,9 @@ export function readLines(
     const line = readLine(one, context, `line_items.${index}`);
     if ('refused' in line) return line;
     lineItems.push(line);
+  }
+  if (sizeOf(lineItems) > MAX_SUM) {
+    return invalid('line_items', `the lines, without signs, add up to more than ${MAX_SUM}.`);
   }
   const whole = discountable(lineItems);
   const { sum: discount, rate } = discountFrom(input.discount, whole);

@@ -154,7 +154,8 @@ export const lineFields = {
         description:
           'The lines of the sale, 1 to 100. Their sum must be the price: quantity × unit price ' +
           'per line, rounded half up, less the discounts, plus the tax of lines whose price does ' +
-          'not include it, which is rounded half up once per rate.',
+          'not include it, which is rounded half up once per rate. Before discounts and without ' +
+          'their signs, they add up to at most 1000000000000000.',
         examples: [[{ name: 'Flat white', quantity: 2, unit_amount: 125, tax_rate: 700 }]],
       }),
     ),
