@@ -128,7 +128,7 @@ const LOADED_AT_DESK =
  * them costs the first load more than they do.
  */
 const SMALL_AT_DESK =
-  /\/(bytes|code-words|currency-conversion|money|name-rules|rate-facts|size-words|till|tip-price)-/;
+  /\/(bytes|code-words|currency-conversion|money|name-rules|rate-facts|size-words|tip-price)-/;
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 /** Chunks of the till's first load. */
 const LOADED_AT_TILL = /\/(till|bytes|typed-sum)-/;
@@ -213,7 +213,10 @@ export default defineConfig({
             // Separate, because they would otherwise land in the till's chunk, which apps without a
             // till would then load.
             { name: 'bytes', test: /web\/data\/bytes\.ts$/ },
-            { name: 'typed-sum', test: /web\/ui\/(typed-sum|sum-field)\.tsx?$/ },
+            {
+              name: 'typed-sum',
+              test: /web\/(ui\/(typed-sum|sum-field)|data\/refund-request-fields)\.tsx?$/,
+            },
             { name: 'name-rules', test: /src\/core\/(answer|name-rules)\.ts$/ },
             {
               name: 'sale-lines',
