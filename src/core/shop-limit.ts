@@ -1,4 +1,4 @@
-import { unitRatio } from '#core/currency-conversion.ts';
+import { unitRatio, writeRate } from '#core/currency-conversion.ts';
 
 /** A sum in minor units of a shop's currency. */
 export interface ShopSum {
@@ -50,6 +50,13 @@ export function isSameLimit(one: Limit, other: Limit): boolean {
 export function unitsUp(atoms: bigint, priced: { currency: string; rate: string }): bigint {
   const { scale, one } = unitRatio(priced);
   return (atoms * scale + one - 1n) / one;
+}
+
+/** Returns the rate at which a limit was set, computed from its worth; never 0. */
+export function rateOf(worth: bigint, { currency, amount }: ShopSum): string {
+  const { scale } = unitRatio({ currency, rate: '1' });
+  const one = (worth * scale) / BigInt(Math.max(amount, 1));
+  return writeRate(one > 0n ? one : 1n);
 }
 
 /** A sale that a payer pays. */

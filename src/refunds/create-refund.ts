@@ -9,7 +9,7 @@ import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant, tenantOf } from '#core/mode.ts';
 import { add } from '#core/money.ts';
-import { excess, unitsUp } from '#core/shop-limit.ts';
+import { excess, rateOf, unitsUp } from '#core/shop-limit.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { LongPolls } from '#db/long-polls.ts';
@@ -125,7 +125,7 @@ interface Keys {
 
 /**
  * Reads the day's refunds in the unit of the daily limit. A limit in the shop's currency counts
- * other refunds at the last known rate, however old.
+ * other refunds at the last known rate, however old, or without one at the rate of the limit.
  */
 async function countDay(
   tx: Tx,
@@ -134,18 +134,18 @@ async function countDay(
 ): Promise<RefundDay> {
   const { tenant, since } = filter;
   const limit = await selectDailyLimit(tx, tenant.accountId);
-  const currency = limit.inShop?.currency ?? null;
-  const rate = currency === null ? null : await selectRate(tx, currency);
-  if (limit.inShop === null || currency === null || rate === null) {
+  const { atoms, inShop } = limit;
+  if (inShop === null) {
     const refundedToday = await selectRefundedSince(tx, tenant, since);
-    return { amount, refundedToday, dailyLimit: limit.atoms };
+    return { amount, refundedToday, dailyLimit: atoms };
   }
-  const priced = { currency, rate };
+  const { currency } = inShop;
+  const priced = { currency, rate: (await selectRate(tx, currency)) ?? rateOf(atoms, inShop) };
   const isInIt = presentment?.currency === currency;
   return {
     amount: isInIt ? BigInt(presentment.amount) : unitsUp(amount, priced),
     refundedToday: await selectUnitsRefundedSince(tx, filter, priced),
-    dailyLimit: BigInt(limit.inShop.amount),
+    dailyLimit: BigInt(inShop.amount),
   };
 }
 

@@ -32,6 +32,7 @@ after(() => server.close());
 const setRate = () => putRates(store.db, { eur: EURO, usd: '1' }, { now: store.clock.now() });
 const endRates = () =>
   putRates(store.db, { eur: EURO, usd: '1' }, { now: store.clock.now(), maxAgeS: -60 });
+const dropRates = () => store.db.query('delete from exchange_rates');
 
 beforeEach(async () => {
   const made = await addTerminal(store.db, store.merchant, new Date());
@@ -132,20 +133,23 @@ test('a terminal’s limit replaces the account’s, in either direction', async
   assert.equal(await refund(payment, { amount: 30_000_000 }), 'succeeded');
 });
 
-test('a daily limit in euros counts other refunds at the last known rate', async () => {
+test('a daily limit in euros counts other refunds at the last known rate, or at its own', async () => {
   await store.db.query(
     `update accounts set refund_daily_limit = $2, till_refund_limit = 1000000000,
        till_refund_limit_presentment = null, refund_daily_limit_presentment = $3::text::jsonb
      where id = $1`,
     [account(), TWENTY.worth, JSON.stringify(TWENTY)],
   );
-  await store.db.query('delete from refunds');
-  const [sold, priced] = [await sell({ amount: 50_000_000 }), await sell(inEuros(5_000))];
-  await endRates();
-  assert.equal(await refund(priced, { presentment_amount: 1_000 }), 'succeeded');
-  assert.equal(await refund(sold, { amount: 10_854_228 }), 'refund_daily_limit_exceeded');
-  assert.equal(await refund(sold, { amount: 10_854_227 }), 'succeeded');
-  assert.equal(await refund(priced, { presentment_amount: 1 }), 'refund_daily_limit_exceeded');
+  for (const lose of [endRates, dropRates]) {
+    await setRate();
+    await store.db.query('delete from refunds');
+    const [sold, priced] = [await sell({ amount: 50_000_000 }), await sell(inEuros(5_000))];
+    await lose();
+    assert.equal(await refund(priced, { presentment_amount: 1_000 }), 'succeeded');
+    assert.equal(await refund(sold, { amount: 10_854_228 }), 'refund_daily_limit_exceeded');
+    assert.equal(await refund(sold, { amount: 10_854_227 }), 'succeeded');
+    assert.equal(await refund(priced, { presentment_amount: 1 }), 'refund_daily_limit_exceeded');
+  }
   await store.db.query(
     'update accounts set refund_daily_limit = 10000000000, refund_daily_limit_presentment = null',
   );
