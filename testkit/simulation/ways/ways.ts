@@ -164,19 +164,27 @@ const tipOf = ({ wish }: Shopping) => (wish.tip === null ? {} : { tip_amount: wi
 /** The results of a credential that pays once and is presented for another sale. */
 const SPENT = ['requires_payment_method'];
 
+/** Reads a credential at the tap. `merchant` has the test helpers of phones. */
+type Read = (merchant: Caller) => string | Promise<string>;
+
 /** A way to pay with a credential that the till reads. `show` prepares it before the tap. */
 function tapped(
   name: string,
   type: TappedType,
   again: readonly string[],
-  show: (payer: WayPayer, merchant: Caller) => Promise<() => string>,
+  show: (payer: WayPayer) => Promise<Read>,
 ): Way {
   const begin = (shopping: Shopping) =>
     beginWith(shopping, async () => {
-      const read = await show(shopping.payer, doorAt(shopping, 0).merchant);
-      let value: string | null = null;
-      return ({ terminal }, id, key) => {
-        value ??= read();
+      const read = await show(shopping.payer);
+      let reading: Promise<string> | null = null;
+      return async ({ terminal, merchant }, id, key) => {
+        // Read once, even if both nodes get the tap at the same time.
+        reading ??= Promise.resolve(read(merchant));
+        const value = await reading.catch((error) => {
+          reading = null;
+          throw error;
+        });
         const body = { credential: { type, value }, ...tipOf(shopping) };
         return terminal.post(`/payment_intents/${id}/tap`, body, key);
       };
@@ -276,14 +284,13 @@ export const WAYS: readonly Way[] = [
   tapped('a SUN card', 'nfc_sun', [...SPENT, 'requires_action'], async (payer) =>
     always((await payer.chip()).tap()),
   ),
-  // The phone shows a code only when it pays, because the code expires within half a minute.
+  // Phones are read only at the tap: a code expires within half a minute, and Apple's message
+  // within a minute.
   tapped('a rotating code', 'rotating_code', SPENT, (payer) => payer.rotating()),
-  tapped('a pass in Google Wallet', 'smart_tap', [...SPENT, 'requires_action'], async (payer, by) =>
-    always(await payer.phone('smart_tap', by)),
+  tapped('a pass in Google Wallet', 'smart_tap', [...SPENT, 'requires_action'], (payer) =>
+    payer.phone('smart_tap'),
   ),
-  tapped('a pass in Apple Wallet', 'apple_vas', SPENT, async (payer, by) =>
-    always(await payer.phone('apple_vas', by)),
-  ),
+  tapped('a pass in Apple Wallet', 'apple_vas', SPENT, (payer) => payer.phone('apple_vas')),
   signed('a wallet with a key', 'wallet', (shopping) => scanned(shopping)),
   signed('a contract wallet', 'contract', (shopping) => scanned(shopping)),
   signed('a contract wallet that is not deployed', 'undeployed', async (shopping) =>
