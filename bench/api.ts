@@ -93,8 +93,8 @@ async function runRound(ground: Ground, port: number, pgbench: string | null): P
   const floorOf = async (script: string) => {
     if (ONLY !== null) return null;
     const variables = { account: merchant.accountId };
-    const expected = { databaseUrl, script, clients: FLOOR_CLIENTS, seconds: SECONDS, variables };
-    return (await runFloor(pgbench, expected)).perSecond;
+    const load = { databaseUrl, script, clients: FLOOR_CLIENTS, seconds: SECONDS, variables };
+    return (await runFloor(pgbench, load)).perSecond;
   };
   const base = {
     port,

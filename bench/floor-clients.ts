@@ -50,15 +50,15 @@ function readScript({ script, variables = {} }: FloorOf): Statement {
   return { text, values: () => read.map((source) => source()) };
 }
 
-async function measure(expected: FloorOf): Promise<Floor> {
-  const { text, values } = readScript(expected);
+async function measure(load: FloorOf): Promise<Floor> {
+  const { text, values } = readScript(load);
   const clients = Array.from(
-    { length: expected.clients },
-    () => new pg.Client({ connectionString: expected.databaseUrl }),
+    { length: load.clients },
+    () => new pg.Client({ connectionString: load.databaseUrl }),
   );
   await Promise.all(clients.map((client) => client.connect()));
   const start = performance.now() + WARM_UP_MS;
-  const end = start + expected.seconds * 1_000;
+  const end = start + load.seconds * 1_000;
   let executed = 0;
   const run = async (client: pg.Client) => {
     for (;;) {
@@ -70,10 +70,10 @@ async function measure(expected: FloorOf): Promise<Floor> {
   };
   await Promise.all(clients.map(run));
   await Promise.all(clients.map((client) => client.end()));
-  const perSecond = executed / expected.seconds;
-  return { perSecond, latencyMs: (expected.clients * 1_000) / perSecond };
+  const perSecond = executed / load.seconds;
+  return { perSecond, latencyMs: (load.clients * 1_000) / perSecond };
 }
 
-process.on('message', async (expected) => {
-  process.send?.(await measure(expected as FloorOf));
+process.on('message', async (load) => {
+  process.send?.(await measure(load as FloorOf));
 });

@@ -103,7 +103,7 @@ async function startNodes(ground: ChaosGround, count: number): Promise<ChaosProc
   return processes;
 }
 
-export async function openNodesGround(expected: {
+export async function openNodesGround(counts: {
   readonly accounts: number;
   readonly nodes: number;
 }): Promise<NodesGround> {
@@ -115,11 +115,11 @@ export async function openNodesGround(expected: {
   const size = { terminals: 0, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
   const { passes } = await fillWorld({ db, secret: ground.secret, network }, { sandbox, size });
   const sellers: Seller[] = [];
-  while (sellers.length < expected.accounts)
+  while (sellers.length < counts.accounts)
     sellers.push(await addSeller(ground, db, sellers.length));
   await waitForRegistrations(db);
   await first.stop();
-  const processes = await startNodes(ground, expected.nodes);
+  const processes = await startNodes(ground, counts.nodes);
   const origins = processes.flatMap(({ url }) => (url === null ? [] : [new URL(url).origin]));
   const file = path.join(ground.folder, 'postgres/postmaster.pid');
   const [postgresPid = ''] = (await readFile(file, 'utf8')).split('\n');

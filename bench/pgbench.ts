@@ -42,24 +42,21 @@ export function findPgbench(): string | null {
  * Measures the floor by running the script with pgbench. Without pgbench, uses the slower clients
  * in bench/floor-clients.ts.
  */
-export function runFloor(pgbench: string | null, expected: FloorOf): Promise<Floor> {
-  return pgbench === null ? runLoad('floor-clients.ts', expected) : runPgbench(pgbench, expected);
+export function runFloor(pgbench: string | null, load: FloorOf): Promise<Floor> {
+  return pgbench === null ? runLoad('floor-clients.ts', load) : runPgbench(pgbench, load);
 }
 
 /** Runs the script in pgbench with prepared statements over TCP. */
-export async function runPgbench(pgbench: string, expected: FloorOf): Promise<Floor> {
+export async function runPgbench(pgbench: string, load: FloorOf): Promise<Floor> {
   const folder = mkdtempSync(join(tmpdir(), 'tapline-pgbench-'));
   const file = join(folder, 'script.sql');
-  writeFileSync(file, expected.script);
-  const url = new URL(expected.databaseUrl);
+  writeFileSync(file, load.script);
+  const url = new URL(load.databaseUrl);
   const args = [
     ...['-n', '-M', 'prepared', '-j', '1', '-f', file],
-    ...['-c', String(expected.clients), '-T', String(expected.seconds)],
+    ...['-c', String(load.clients), '-T', String(load.seconds)],
     ...['-h', url.hostname, '-p', url.port, '-U', url.username],
-    ...Object.entries(expected.variables ?? {}).flatMap(([name, value]) => [
-      '-D',
-      `${name}=${value}`,
-    ]),
+    ...Object.entries(load.variables ?? {}).flatMap(([name, value]) => ['-D', `${name}=${value}`]),
     url.pathname.slice(1),
   ];
   try {

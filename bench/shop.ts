@@ -59,8 +59,8 @@ export async function withBench<T>(
   try {
     const { sandbox } = network;
     const size = { terminals: COUNTERS, payers: PAYERS, limited: 0, refundDailyLimit: 0n };
-    const position = { db, secret: ground.secret, network: ground.testnet.config };
-    const world = await fillWorld(position, { sandbox, size });
+    const service = { db, secret: ground.secret, network: ground.testnet.config };
+    const world = await fillWorld(service, { sandbox, size });
     const merchant = caller(`${sandbox.base_url}/v1`, world.secretKey);
     const url = `${receiver.url}/hook`;
     await merchant.post('/webhook_endpoints', { url, enabled_events: ['*'] });

@@ -148,13 +148,13 @@ export function selectTests(
   root: string,
   reach = createReach(root),
 ): Selection {
-  const expected = new Set(changed.flatMap(withFolders));
+  const targets = new Set(changed.flatMap(withFolders));
   const isScreen = changed.some((file) => file.startsWith('web/') && !isTest(file));
   const browses = changed.some((file) => isForScreens(root, file));
   /** Returns the number of steps from the test to a changed file; Infinity if there is no path. */
   const distanceOf = (test: string): number => {
     const steps = reach(test);
-    const distances = [...expected].map((file) => steps.get(file) ?? Number.POSITIVE_INFINITY);
+    const distances = [...targets].map((file) => steps.get(file) ?? Number.POSITIVE_INFINITY);
     // Browsers load the screens, so no import connects a browser test to them.
     const screen = isScreen && isBrowserTest(test) ? START_STEPS - 1 : Number.POSITIVE_INFINITY;
     return Math.min(...distances, screen);

@@ -51,12 +51,12 @@ interface Shop {
 async function startShop(secret: string): Promise<Shop> {
   const received: Received[] = [];
   const { url, answer, close } = await startReceiver();
-  answer(async ({ path: request, headers, body }, response) => {
+  answer(async ({ path: target, headers, body }, response) => {
     try {
       const { type, id } = await verify(body, headers, secret);
       // The Standard Webhooks headers are valid, too.
       new Webhook(secret).verify(body.toString(), headers as Record<string, string>);
-      received.push({ url: request, type, id, tunnel: headers['x-tunnel'] });
+      received.push({ url: target, type, id, tunnel: headers['x-tunnel'] });
       response.writeHead(200).end();
     } catch {
       response.writeHead(400).end();
@@ -282,9 +282,9 @@ describe('acting as the customer', () => {
     const rejected = await done('confirm', String(doubted.id), '--reject');
     assert.equal((rejected.last_payment_error as JsonObject).decline_code, 'payer_rejected');
     await done('expire', String(doubted.id));
-    const request = await done('tap', '--pass', 'confirm', '--amount', '2.50');
-    assert.equal(request.status, 'requires_action');
-    const confirmed = await done('confirm', String(request.id));
+    const tapped = await done('tap', '--pass', 'confirm', '--amount', '2.50');
+    assert.equal(tapped.status, 'requires_action');
+    const confirmed = await done('confirm', String(tapped.id));
     assert.ok(['processing', 'succeeded'].includes(String(confirmed.status)));
     const poor = await done('tap', '--pass', 'insufficient_funds', '--amount', '2.50');
     assert.equal((poor.last_payment_error as JsonObject).decline_code, 'insufficient_funds');
@@ -362,7 +362,7 @@ describe('acting as the customer', () => {
   test('logs tail continues with new requests', async () => {
     const tailing = startCli(['logs', 'tail', '--status', '4xx', '--limit', '1'], env);
     const id = 'pi_111111111111111111111111';
-    const lost = ({ path: request }: JsonObject) => String(request).includes(id);
+    const lost = ({ path: target }: JsonObject) => String(target).includes(id);
     // Sends requests until the log shows one, because the log's first read may come before or after
     // any of them.
     const asking = setInterval(() => void cli('get', id), 500);

@@ -118,10 +118,10 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   const guide = await repeated('search_docs', { query: 'paywall facilitator bridge' });
   assert.match(guide.content[0]?.text ?? '', /\/docs\/agents\.md: x402/);
 
-  const request = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
-  assert.equal(request?.status, 'needs_a_person');
+  const answer = (await repeated('refund_payment', { payment, amount: '1.50' })).structuredContent;
+  assert.equal(answer?.status, 'needs_a_person');
   const { web_url: web } = network.sandbox;
-  assert.equal(request?.link, `${web}/dashboard/payments/${payment}?refund=1.50`);
+  assert.equal(answer?.link, `${web}/dashboard/payments/${payment}?refund=1.50`);
   const refunds = await tapline.refunds.list({ payment: String(payment) }).page;
   assert.equal(refunds.data.length, 0, 'no call of a model gives money back');
 });

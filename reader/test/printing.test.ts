@@ -187,8 +187,8 @@ test('a register with one code page gets text that fits it, no wider than before
     ['utf8', 'ja'],
   ] as const) {
     const fits = (text: string) => fitsCharset(text, charset);
-    const answer = { width: 48, ms: 5_000, fits } as const;
-    const text = await receiptThatFits(`${receipts.url}/receipts/x`, answer);
+    const paper = { width: 48, ms: 5_000, fits } as const;
+    const text = await receiptThatFits(`${receipts.url}/receipts/x`, paper);
     assert.equal(text, receipts.textIn(language, 48));
   }
   const line = `Pão À Ł ø${' '.repeat(15)}−2,50 €`;

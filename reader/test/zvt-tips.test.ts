@@ -66,8 +66,8 @@ async function reversalNews(payment: DevicePayment, price: number) {
     signal: new AbortController().signal,
     report: (observation) => news.push(observation),
   });
-  const answer = { of: { receipt: 17, price }, money: null, original_trace: null };
-  await sales.refund(withRefund(NOTHING_STORED(UNREGISTERED), answer, 'id').refund);
+  const reversal = { of: { receipt: 17, price }, money: null, original_trace: null };
+  await sales.refund(withRefund(NOTHING_STORED(UNREGISTERED), reversal, 'id').refund);
   const [first] = news;
   assert.ok(first?.type === 'refund');
   return first.news;

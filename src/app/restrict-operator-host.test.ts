@@ -19,11 +19,11 @@ after(() => api.close());
 function statusAt(path: string, host: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(api.url);
-    const answer = send({ hostname, port, path, headers: { host } }, (response) => {
+    const request = send({ hostname, port, path, headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
-    answer.on('error', reject).end();
+    request.on('error', reject).end();
   });
 }
 

@@ -29,11 +29,11 @@ test('a build has no higher priority than its process, which only root may raise
      import { getPriority } from 'node:os';
      writeFileSync('${out}', String(getPriority()));`,
   );
-  const expected = JSON.stringify({ what: 'it', command: path.relative(ROOT, build) });
+  const options = JSON.stringify({ what: 'it', command: path.relative(ROOT, build) });
   const start = `import { setPriority } from 'node:os';
     import { runBuild } from '#files/build-cache.ts';
     setPriority(15);
-    await runBuild(${expected}, '${out}');`;
+    await runBuild(${options}, '${out}');`;
   await run(start);
   assert.equal(await readFile(out, 'utf8'), '15');
 });

@@ -110,8 +110,8 @@ test('settlements that two operators refuse are kept apart, and are decided once
   };
   const undecided = () => selectNewestForeign(db, tenant);
   assert.equal((await decide('refuse', 'rita', 'a guessed password')).code, 1);
-  const request = await decide('refuse', 'rita');
-  assert.match(request.stdout, /a second operator must run the same command/, request.stderr);
+  const first = await decide('refuse', 'rita');
+  assert.match(first.stdout, /a second operator must run the same command/, first.stderr);
   const own = await decide('refuse', 'rita');
   assert.match(own.stderr, /a colleague must approve it/);
   assert.notEqual(await undecided(), null, 'one alone decides nothing');

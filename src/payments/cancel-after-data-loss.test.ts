@@ -34,17 +34,17 @@ async function stateOf(id: string): Promise<string> {
 
 test('after a loss, older unpaid intents of this network are canceled', async () => {
   const open = await addIntent(store);
-  const request = await addAsked(store);
+  const intent = await addAsked(store);
   const paid = await addPayment(store);
   clock.advance(1_000);
   const loss = clock.now();
   const newer = await addIntent(store);
   await giveUp(loss, true);
   assert.equal(await stateOf(open), 'requires_payment_method');
-  assert.equal(await stateOf(request), 'requires_action');
+  assert.equal(await stateOf(intent), 'requires_action');
   await giveUp(loss);
   assert.equal(await stateOf(open), 'canceled recovered');
-  assert.equal(await stateOf(request), 'canceled recovered');
+  assert.equal(await stateOf(intent), 'canceled recovered');
   assert.equal(await stateOf(paid.payment_intent_id), 'succeeded');
   assert.equal(await stateOf(newer), 'requires_payment_method');
 });
@@ -67,7 +67,7 @@ test('after a loss, an intent that is being tapped keeps the state of that tap',
 
 test('after a loss, settled intents are kept, open or waiting for a new transaction', async () => {
   const open = await addIntent(store);
-  const request = await addAsked(store);
+  const intent = await addAsked(store);
   const { intentId: waiting, pass } = await openSale(store);
   await pay(store, { intentId: waiting, pass, hangUp: true });
   await store.db.query(
@@ -75,11 +75,11 @@ test('after a loss, settled intents are kept, open or waiting for a new transact
        order_id, fee_acquirer, fee_protocol, cashback, tx_hash, block_number, log_index, block_time)
      select false, settlement_number, 1, 'nobody', 1, amount, order_id, 0, 0, 0, '0x', 1, 0, now()
      from payment_intents where id = any($1)`,
-    [[open, request, waiting]],
+    [[open, intent, waiting]],
   );
   clock.advance(1_000);
   await giveUp(clock.now());
   assert.equal(await stateOf(open), 'requires_payment_method');
-  assert.equal(await stateOf(request), 'requires_action');
+  assert.equal(await stateOf(intent), 'requires_action');
   assert.equal(await stateOf(waiting), 'processing');
 });

@@ -273,8 +273,8 @@ describe('the contents of steps', () => {
 
   test('the requested attempt settles, and success clears old errors', () => {
     const declined = end(OPEN, COMMANDS.decline, EARLY);
-    const request = end(declined, COMMANDS.ask_payer, EARLY);
-    const processing = end(request, { type: 'approve' }, EARLY);
+    const waiting = end(declined, COMMANDS.ask_payer, EARLY);
+    const processing = end(waiting, { type: 'approve' }, EARLY);
     const paid = end(
       processing,
       { type: 'settled', paymentId: PAID.payment_id, txHash: PAID.tx_hash },
@@ -315,9 +315,9 @@ test('canBePaid allows exactly the intents whose payment would be decided', () =
 
 describe('the 60 seconds of a confirmation', () => {
   const ASKED_AT = addMs(CREATED, 10_000);
-  const request = intentIn({ ...ASKED, confirm_by: confirmationDeadline(ASKED_AT) });
+  const waiting = intentIn({ ...ASKED, confirm_by: confirmationDeadline(ASKED_AT) });
   const approveAfter = (ms: number) =>
-    outcomeOf(transition(request, { type: 'approve' }, addMs(ASKED_AT, ms)));
+    outcomeOf(transition(waiting, { type: 'approve' }, addMs(ASKED_AT, ms)));
 
   test('an approval after 59.9 s counts', () => assert.equal(approveAfter(59_900), 'processing'));
   test('an approval after 60.0 s is too late', () => assert.equal(approveAfter(60_000), 'refused'));

@@ -29,8 +29,8 @@ test('a stage sees no secret of the shell, and cannot change this machine', asyn
     delete process.env.SECRET_OF_SHELL;
     delete process.env.https_proxy;
   });
-  const expected = { folder, out: folder, version: '1.0.0', revision: 'abc', base: null };
-  const { file } = await buildRoot(expected);
+  const options = { folder, out: folder, version: '1.0.0', revision: 'abc', base: null };
+  const { file } = await buildRoot(options);
   const target = path.join(folder, file);
   const { stdout } = await run('tar', ['-xzOf', target, 'app/seen.txt']);
   assert.match(stdout, /^https_proxy=http:\/\/proxy\.test:1$/m);

@@ -93,9 +93,9 @@ test('rejections count in their own mode, and for an hour', async () => {
     );
   }
   const countOf = async (tenant: Tenant) => {
-    const expected = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
+    const buyer = { payerId: 'payer_both', address: ADDRESS, tenant, exceptIntentId: '' };
     const [result] = await db.transaction((tx) =>
-      selectPayerActivities(tx, [{ ...expected, day: hour, hour }]),
+      selectPayerActivities(tx, [{ ...buyer, day: hour, hour }]),
     );
     return [result?.refused_within_hour, result?.refused_here_within_hour];
   };

@@ -32,8 +32,8 @@ test('if blocks cannot be undone, one provider is enough for success at inclusio
 });
 
 test('a time in addition to a block needs only one provider', () => {
-  const request = confirmationsFor({ blocks: 0, ms: 400 }, { ...chain, rpcUrls: ONE });
-  assert.deepEqual(request, { confirmations: 0, confirmationsMs: 400, receiptProviders: 1 });
+  const chosen = confirmationsFor({ blocks: 0, ms: 400 }, { ...chain, rpcUrls: ONE });
+  assert.deepEqual(chosen, { confirmations: 0, confirmationsMs: 400, receiptProviders: 1 });
 });
 
 test('startup fails if success at inclusion is set with a single provider', () => {

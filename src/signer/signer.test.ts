@@ -304,8 +304,8 @@ describe('npm run signer', () => {
     const server = await serveSigner(await readSettings(path.join(folder, 'tls.json')), () => {});
     try {
       const { port } = server.address() as AddressInfo;
-      const position = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
-      await assert.rejects(checkSigner(position), /self-signed certificate/);
+      const selfSigned = { url: `https://localhost:${port}`, address: fileAddress, token: TOKEN };
+      await assert.rejects(checkSigner(selfSigned), /self-signed certificate/);
       const ca = await readFile(cert);
       const ask = request({ port, host: 'localhost', ca, method: 'POST', path: '/sign' });
       const [response] = await once(ask.end('{}'), 'response');
@@ -459,11 +459,14 @@ describe('npm run signer', () => {
     const at = `http://127.0.0.1:${(liar.address() as AddressInfo).port}`;
     const ask = (address: Hex) => signerOf({ url: at, address, token: TOKEN });
     try {
-      const answer = unsigned(0);
-      await assert.rejects(ask(own.address).signTransaction(answer), /a different transaction/);
+      const transaction = unsigned(0);
+      await assert.rejects(
+        ask(own.address).signTransaction(transaction),
+        /a different transaction/,
+      );
       told = answers.same;
-      await assert.rejects(ask(fileAddress).signTransaction(answer), /signed for 0x/);
-      assert.ok(await ask(own.address).signTransaction(answer));
+      await assert.rejects(ask(fileAddress).signTransaction(transaction), /signed for 0x/);
+      assert.ok(await ask(own.address).signTransaction(transaction));
     } finally {
       liar.close();
     }

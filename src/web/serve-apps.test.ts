@@ -201,9 +201,9 @@ const languageIn = async (url: string, headers: Record<string, string> = {}, on 
 test('a page is in the language of its address or its browser, or else English', async () => {
   const pseudo = { 'accept-language': 'qps;q=0.9, xx' };
   for (const page of ['/pay/x', '/receipts/x']) {
-    const request = await languageIn(`${page}?lang=qps`);
-    assert.deepEqual([request.lang, request.dir], ['qps', 'rtl'], page);
-    assert.match(request.vary, /\bAccept-Language\b/);
+    const shown = await languageIn(`${page}?lang=qps`);
+    assert.deepEqual([shown.lang, shown.dir], ['qps', 'rtl'], page);
+    assert.match(shown.vary, /\bAccept-Language\b/);
     assert.equal((await languageIn(page, pseudo)).lang, 'qps');
     assert.equal((await languageIn(`${page}?lang=en`, pseudo)).lang, 'en');
     for (const none of ['', '?lang=', '?lang=xx', '?lang=qps2', '?lang=en&lang=qps']) {
@@ -248,9 +248,9 @@ test('a cookie switches the language of owners’ apps, unless the address sets 
 test('the display of a till is in the language of its address or its browser', async () => {
   const cookie = 'tapline_language=qps';
   assert.equal((await languageIn('/terminal?display', { cookie })).lang, 'en');
-  const request = await languageIn('/terminal?display&lang=qps', { 'accept-language': 'en' });
-  assert.equal(request.lang, 'qps');
-  assert.doesNotMatch(request.vary, /Cookie/);
+  const shown = await languageIn('/terminal?display&lang=qps', { 'accept-language': 'en' });
+  assert.equal(shown.lang, 'qps');
+  assert.doesNotMatch(shown.vary, /Cookie/);
 });
 
 test('a service worker notifies in the language of its app', async () => {

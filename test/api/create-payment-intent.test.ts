@@ -301,8 +301,8 @@ test('characters are counted, not code units', async () => {
 
 test('tipping is stored as sent, and is null if it was not sent', async () => {
   const tipping = { percentages: [20, 10, 15] };
-  const request = await create({ tipping });
-  assert.deepEqual([request.body.tipping, request.body.tip], [tipping, null]);
+  const created = await create({ tipping });
+  assert.deepEqual([created.body.tipping, created.body.tip], [tipping, null]);
   for (const input of [{}, { tipping: null }]) {
     assert.equal((await create(input)).body.tipping, null);
   }

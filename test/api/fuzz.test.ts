@@ -28,12 +28,12 @@ async function knownIds(): Promise<KnownIds> {
   const deliveries = await api.call({ path });
   const { pass } = await addPayer(api);
   const idempotencyKey = 'fuzzer-key';
-  const answer = {
+  const request = {
     path: '/v1/refunds',
     idempotencyKey,
     body: { payment: known.pay_[0], amount: 1 },
   };
-  const refund = await api.call(answer);
+  const refund = await api.call(request);
   assert.equal(refund.status, 201, JSON.stringify(refund.body));
   return {
     ...known,

@@ -146,11 +146,11 @@ describe('a stream that is refused before it begins', () => {
 
 test('the 21st stream of a key is refused, on any node; closing one makes room', async () => {
   const { secret } = await api.addKey(api.merchant.test.tenant);
-  const request = Array.from({ length: 20 }, (_, i) => ({
+  const requests = Array.from({ length: 20 }, (_, i) => ({
     key: secret,
     node: i % 2 === 0 ? api.url : other,
   }));
-  const streams = await Promise.all(request.map(open));
+  const streams = await Promise.all(requests.map(open));
   assert.deepEqual(
     streams.map(({ status }) => status),
     Array(20).fill(200),

@@ -82,9 +82,9 @@ async function consentsToSign(): Promise<[string, unknown][]> {
   const { base_url: api, account, dashboard } = shared.sandbox;
   const owner = new PersonClient(`${api}/dashboard/v1`);
   assert.equal((await owner.post('/session', dashboard)).status, 200);
-  const request = `consent?wallet=${wallet.address}`;
+  const path = `consent?wallet=${wallet.address}`;
   const read = async (which: string) =>
-    (await owner.get(`/accounts/${account}/test/${which}/${request}`)).body.typed_data;
+    (await owner.get(`/accounts/${account}/test/${which}/${path}`)).body.typed_data;
   return [
     ['going live', await read('go_live')],
     ['another payout wallet', await read('settlement_wallet')],

@@ -139,8 +139,8 @@ test("afterwards no role can hold, pause or refuse the wallet's withdrawals", as
   await rpc.call('anvil_setBalance', [wallet.address, '0xde0b6b3a7640000']);
   await network.send(wallet, config.settlement, dataOf('withdrawOwn', [merchantNumber, 1n]));
   assert.equal(await network.usdcOf(wallet.address), 1n);
-  const request = await withdraw('after');
-  assert.equal(request.status, 201, request.text);
+  const reply = await withdraw('after');
+  assert.equal(reply.status, 201, reply.text);
   const isPaid = async () => {
     await applyWithdrawalOutcomes({ ...server, log: silentLog });
     const [row] = await owner.list<{ status: string }>(path('withdrawals'));

@@ -99,12 +99,12 @@ test('each terminal route refuses ended keys and other accounts’ payments', as
   const routes = ROUTES.device.filter(({ path }) => !FOR_VISITORS.includes(path));
   assert.ok(routes.length >= 12, `${routes.length} routes`);
   for (const route of routes) {
-    const request = { surface: 'device/v1', ids: { id: foreign.id } };
-    const own = await ask(route, { ...request, key });
+    const device = { surface: 'device/v1', ids: { id: foreign.id } };
+    const own = await ask(route, { ...device, key });
     assert.notEqual(own.status, 401, own.what);
     const isOfPayment = route.path.includes('{id}');
     assert.ok(!isOfPayment || own.status === 404 || own.status === 400, own.what);
-    const refused = await ask(route, { ...request, key: ended });
+    const refused = await ask(route, { ...device, key: ended });
     assert.equal(refused.status, 401, refused.what);
   }
 });
@@ -122,9 +122,9 @@ test('each payer route requires a fresh wallet signature if it declares that', a
         [hashSecret(key), signedAgo],
       );
       const ids = { id: newId('pass', api.clock.now()) };
-      const request = await ask(route, { surface: 'payer/v1', key, ids });
-      assert.notEqual(request.status, 401, request.what);
-      judge(route, request.code);
+      const reply = await ask(route, { surface: 'payer/v1', key, ids });
+      assert.notEqual(reply.status, 401, reply.what);
+      judge(route, reply.code);
     }
   };
   let refused = 0;
@@ -145,8 +145,8 @@ test('no payer route works with an expired session', async () => {
   const key = await signInWallet(api.url, newWallet());
   await api.db.query("update payer_sessions set expires_at = now() - interval '1 s'");
   for (const route of ROUTES.payer.filter(({ path }) => !FOR_VISITORS.includes(path))) {
-    const request = await ask(route, { surface: 'payer/v1', key });
-    assert.equal(request.status, 401, request.what);
+    const reply = await ask(route, { surface: 'payer/v1', key });
+    assert.equal(reply.status, 401, reply.what);
   }
 });
 
@@ -154,8 +154,8 @@ test('neither a merchant’s key nor a made-up token opens a pay link', async ()
   assert.ok(ROUTES.pay.length >= 5);
   for (const route of ROUTES.pay) {
     for (const key of [null, api.merchant.test.key]) {
-      const request = await ask(route, { surface: 'pay/v1', key, ids: { token: '0'.repeat(22) } });
-      assert.ok(request.status === 404 || request.status === 400, request.what);
+      const reply = await ask(route, { surface: 'pay/v1', key, ids: { token: '0'.repeat(22) } });
+      assert.ok(reply.status === 404 || reply.status === 400, reply.what);
     }
   }
 });

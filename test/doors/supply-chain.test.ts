@@ -37,9 +37,9 @@ test('install scripts run for Node, Foundry and PostgreSQL on every system, and 
 });
 
 test('every version is exact', () => {
-  const expected = { ...manifest.dependencies, ...manifest.devDependencies };
-  assert.ok(Object.keys(expected).length > 20);
-  for (const [name, version] of Object.entries(expected)) {
+  const versions = { ...manifest.dependencies, ...manifest.devDependencies };
+  assert.ok(Object.keys(versions).length > 20);
+  for (const [name, version] of Object.entries(versions)) {
     assert.match(version, /^\d+\.\d+\.\d+(-[\w.]+)?$/, name);
   }
 });

@@ -117,8 +117,8 @@ async function playChaos(): Promise<boolean> {
   const size = { terminals: 24, payers: 48, limited: 6, refundDailyLimit };
   const restMs = Number(values['rest-seconds']) * 1000;
   const lingerMs = Number(values['linger-seconds']) * 1000;
-  const expected = { ...options, repeat: repeatOf(schedule), size, log, restMs, lingerMs };
-  const report = await runChaos(strikes === null ? expected : { ...expected, strikes });
+  const run = { ...options, repeat: repeatOf(schedule), size, log, restMs, lingerMs };
+  const report = await runChaos(strikes === null ? run : { ...run, strikes });
   const { strikes: struck, ...shown } = report;
   console.log(JSON.stringify(shown, null, 2));
   const kept = report.broken.length === 0;

@@ -102,8 +102,8 @@ async function openOutside({ env }: OutsideContract): Promise<Chain> {
 async function goLive(tenant: { accountId: string; livemode: false }): Promise<void> {
   const own = chainContext({ db, wakeups, clock: systemClock }, [chain]);
   const ctx = { ...own, keys: { ...own.keys, people: Buffer.from(SECRET, 'hex') } };
-  const request = await goLiveInTest(ctx, { tenant, actor: ACTOR, now: new Date() });
-  assert.ok(!isRefusal(request), JSON.stringify(request));
+  const decided = await goLiveInTest(ctx, { tenant, actor: ACTOR, now: new Date() });
+  assert.ok(!isRefusal(decided), JSON.stringify(decided));
 }
 
 async function addMerchant(position: number): Promise<Merchant> {

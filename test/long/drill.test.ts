@@ -42,8 +42,8 @@ async function signIn(): Promise<void> {
 
 async function addEndpoint(): Promise<string> {
   const merchant = caller(`${nextNode()}/v1`, rig.sandbox.test.secret_key);
-  const expected = { url: 'http://127.0.0.1:9999/hook', enabled_events: ['*'] };
-  const { status, body } = await merchant.post('/webhook_endpoints', expected);
+  const endpoint = { url: 'http://127.0.0.1:9999/hook', enabled_events: ['*'] };
+  const { status, body } = await merchant.post('/webhook_endpoints', endpoint);
   assert.equal(status, 201, JSON.stringify(body));
   return String(body.id);
 }

@@ -84,12 +84,9 @@ test('libhalo signs a sale that the till submits, once and for this sale alone',
   }, chipKey);
   await window.page.evaluate(await bundle());
   const exec = (command: object) =>
-    window.page.evaluate(
-      (expected) => (globalThis as unknown as { halo: Halo }).halo.run(expected),
-      {
-        ...command,
-      },
-    );
+    window.page.evaluate((sent) => (globalThis as unknown as { halo: Halo }).halo.run(sent), {
+      ...command,
+    });
   const { etherAddresses } = await exec({ name: 'get_pkeys' });
   assert.equal(etherAddresses[1], chip.address);
   const from = chip.address;

@@ -83,8 +83,8 @@ async function exportPayments(): Promise<string> {
   const page = { limit: PAYMENTS, after: null, createdGte: null, createdLt: null };
   const whose = { tenant, now, receipts: TEST_RECEIPTS };
   const { rows } = await EXPORTS.payments.read(store.db, whose, page);
-  const expected = { name: 'payments', rows, timeZone: 'Europe/Berlin' } as const;
-  const lines = await accountingLines(store.db, tenant, expected);
+  const options = { name: 'payments', rows, timeZone: 'Europe/Berlin' } as const;
+  const lines = await accountingLines(store.db, tenant, options);
   await store.close();
   return BYTE_ORDER_MARK + accountingHeader('payments') + lines.join('');
 }

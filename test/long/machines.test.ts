@@ -151,8 +151,8 @@ rig.step('step 10: no alert fires while people buy', async () => {
   await rig.books(await rig.sellFor(QUIET_MS));
   assert.deepEqual(notices, []);
   const query = 'query=up == 0';
-  const request = `curl -sS --get --data-urlencode '${query}' http://127.0.0.1:9090/api/v1/query`;
-  const { data } = JSON.parse(await cluster.backup.type(request));
+  const command = `curl -sS --get --data-urlencode '${query}' http://127.0.0.1:9090/api/v1/query`;
+  const { data } = JSON.parse(await cluster.backup.type(command));
   assert.deepEqual(data.result, [], 'Prometheus reaches all of its targets');
 });
 

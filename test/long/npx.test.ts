@@ -42,10 +42,10 @@ before(async () => {
   }
   assert.equal((await readdir(packed)).length, FOLDERS.length);
   const server = createServer(async (request, response) => {
-    const answer = decodeURIComponent(request.url?.slice(1) ?? '');
-    const manifest = manifests.find(({ name }) => name === answer);
+    const asked = decodeURIComponent(request.url?.slice(1) ?? '');
+    const manifest = manifests.find(({ name }) => name === asked);
     if (manifest !== undefined) return response.end(JSON.stringify(packumentOf(manifest)));
-    const bytes = await readFile(path.join(packed, path.basename(answer))).catch(() => null);
+    const bytes = await readFile(path.join(packed, path.basename(asked))).catch(() => null);
     return response.writeHead(bytes === null ? 404 : 200).end(bytes);
   });
   registry = await listen(server);

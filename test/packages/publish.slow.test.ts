@@ -91,8 +91,8 @@ for (const folder of FOLDERS) {
     assert.equal(code, 0, said);
     assert.equal(published.length, 1);
     const sent = published[0]?.versions[version];
-    const expected = { type: 'git', url: `git+${PLACE}.git`, directory: folder };
-    assert.deepEqual(sent?.repository, expected);
+    const repository = { type: 'git', url: `git+${PLACE}.git`, directory: folder };
+    assert.deepEqual(sent?.repository, repository);
     assert.equal(sent?.name, name);
     const [archive] = Object.values(published[0]?._attachments ?? {});
     const files = gunzipSync(Buffer.from(archive?.data ?? '', 'base64')).toString('latin1');

@@ -68,11 +68,11 @@ function walletAt(rpcUrl: string, key: Hex) {
  * Starts a chain with TestUSDC (`test`), or with Circle's USDC contract (`real`), whose code must
  * be available (FIAT_TOKEN_MISSING).
  */
-export async function startOutsideChain(expected: {
+export async function startOutsideChain(options: {
   readonly chainId: number;
   readonly token: 'test' | 'real';
 }): Promise<OutsideChain> {
-  const { chainId } = expected;
+  const { chainId } = options;
   const chain = await startThrowawayChain({ chainId, blockTime: 1 });
   const [issuer, proxyAdmin, deployer] = [newKey(), newKey(), newKey()];
   const walletOf = (key: Hex) => walletAt(chain.rpcUrl, key);
@@ -104,7 +104,7 @@ export async function startOutsideChain(expected: {
     return deployFiatToken(sending, roles);
   };
   await fund([issuer.address, proxyAdmin.address, deployer.address]);
-  const usdc = expected.token === 'real' ? await deployReal() : await deployTest();
+  const usdc = options.token === 'real' ? await deployReal() : await deployTest();
 
   const deploySettlement = (former?: OutsideContract) =>
     deployAt({ rpcUrl: chain.rpcUrl, chainId, usdc, payingKey: deployer.key, fund }, former);

@@ -41,8 +41,8 @@ function takeBlock(stream: OpenedStream, block: string): void {
 /**
  * Opens a server-sent event stream and records its events. Resolves once the headers have arrived.
  */
-export async function openEventStream(expected: StreamOf): Promise<OpenedStream> {
-  const { url, key, lastEventId } = expected;
+export async function openEventStream(options: StreamOf): Promise<OpenedStream> {
+  const { url, key, lastEventId } = options;
   const headers = {
     authorization: `Bearer ${key}`,
     ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),

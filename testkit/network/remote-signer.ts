@@ -15,19 +15,19 @@ export type RemoteSigner = Awaited<ReturnType<typeof startRemoteSigner>>;
 const TOKEN = 'signer-token-of-a-test-0123456789';
 const MAX_FEE_PER_GAS = 10n ** 12n;
 
-export async function startRemoteSigner(expected: {
+export async function startRemoteSigner(options: {
   readonly keys: readonly Hex[];
   readonly chainId: number;
   readonly settlement: Hex;
   readonly functions: readonly string[];
 }) {
-  const { chainId, settlement, functions } = expected;
+  const { chainId, settlement, functions } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'tapline-signer-'));
   const limits = {
     ...{ chainId, to: [settlement], functions, perHour: 1_000 },
     ...{ maxGas: 10_000_000n, maxFeePerGas: MAX_FEE_PER_GAS },
   };
-  const accounts = expected.keys.map((privateKey) => {
+  const accounts = options.keys.map((privateKey) => {
     const { address } = privateKeyToAccount(privateKey);
     const source = (hash: Hex) => sign({ hash, privateKey });
     return { address, source, limits, usedNonces: null };

@@ -42,8 +42,8 @@ export async function startScriptedNode(name: string, chainId: number): Promise<
   const server = createServer(async (request, response) => {
     const parsed: unknown = JSON.parse(await text(request));
     node.headers = request.headers;
-    const answer = (Array.isArray(parsed) ? parsed : [parsed]) as ScriptedCall[];
-    const replies = answer.map((call) => {
+    const batch = (Array.isArray(parsed) ? parsed : [parsed]) as ScriptedCall[];
+    const replies = batch.map((call) => {
       calls.push(call.method);
       if (call.method !== 'eth_chainId') return node.reply(call);
       return node.chainId?.() ?? { body: { result: `0x${chainId.toString(16)}` } };
@@ -51,7 +51,7 @@ export async function startScriptedNode(name: string, chainId: number): Promise<
     const [first] = replies;
     if (first?.silent === true) return;
     if (first?.delayMs !== undefined) await sleep(first.delayMs);
-    const bodies = replies.map(({ body }, i) => ({ id: answer[i]?.id, ...(body as object) }));
+    const bodies = replies.map(({ body }, i) => ({ id: batch[i]?.id, ...(body as object) }));
     response.writeHead(first?.status ?? 200);
     response.end(JSON.stringify(bodies.length === 1 ? bodies[0] : bodies.reverse()));
   });

@@ -198,8 +198,8 @@ export async function startTestNetwork(
     const salt = `0x${randomBytes(32).toString('hex')}` as const;
     const timelock = timelockOf(config.settlement);
     await network.send(roles.admin, timelock, scheduleCall(call, salt, 0n));
-    const position = { predecessor: NO_PREDECESSOR, salt };
-    await network.send(roles.admin, timelock, executeCall(call, position));
+    const operation = { predecessor: NO_PREDECESSOR, salt };
+    await network.send(roles.admin, timelock, executeCall(call, operation));
   };
   return { ...network, ...roles, addContract, govern };
 }
@@ -246,9 +246,9 @@ type Wanted = ContractTerms & Pick<TestNetwork, 'admin' | 'guardian' | 'watcher'
 async function deploy(
   { mine, post, fund }: Sender,
   config: NetworkConfig,
-  expected: Wanted,
+  terms: Wanted,
 ): Promise<void> {
-  const { admin, guardian, watcher } = expected;
+  const { admin, guardian, watcher } = terms;
   const { operators, registrar } = keysOf(config);
   const { sponsorKey } = config;
   const sponsors = sponsorKey === null ? [] : [signerOf(sponsorKey).address];
@@ -256,8 +256,8 @@ async function deploy(
   await fund([...ours, ...operators, ...sponsors]);
   const token = { abi: testUsdcAbi, bytecode: testUsdcBytecode, args: [admin.address] } as const;
   await post(admin, null, encodeDeployData(token));
-  const args = argumentsOf(config, expected);
-  if (expected.version === 1) {
+  const args = argumentsOf(config, terms);
+  if (terms.version === 1) {
     await post(admin, null, settlementCreation(args, version1.bytecode as Hex));
     return mine();
   }
@@ -285,8 +285,8 @@ function keysOf(config: NetworkConfig) {
   };
 }
 
-function argumentsOf(config: NetworkConfig, expected: Wanted): DeploymentArguments {
-  const { admin, guardian, watcher, payoutHold } = expected;
+function argumentsOf(config: NetworkConfig, terms: Wanted): DeploymentArguments {
+  const { admin, guardian, watcher, payoutHold } = terms;
   const setup = {
     proposers: [admin.address],
     steward: admin.address,

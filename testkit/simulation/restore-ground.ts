@@ -86,7 +86,7 @@ interface Callers {
   readonly sandbox: SandboxFile;
 }
 
-/** Returns the requests of the demo merchant and its till, to the node at `place`. */
+/** Returns the requests of the demo merchant and its till, to a node. */
 function requests({ node, sandbox }: Callers) {
   const create = (position: number, order: string, options: CreateOptions = {}) => {
     const { key = `create ${order}`, amount = AMOUNT, sale = { amount } } = options;

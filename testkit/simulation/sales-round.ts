@@ -63,8 +63,8 @@ async function sell(parties: Parties, key: string) {
   const tap = till.post(`/payment_intents/${intent}/tap`, credential(mode.passes.ok));
   const { payment, status } = await ask(tap);
   assert.equal(status, 'succeeded');
-  const expected = { payment, amount: 1_000_000 };
-  const refund = await ask(merchant.post('/refunds', expected), 201);
+  const part = { payment, amount: 1_000_000 };
+  const refund = await ask(merchant.post('/refunds', part), 201);
   assert.equal(refund.status, 'succeeded');
   await ask(merchant.get(`/payments/${payment}`));
   await ask(merchant.get(`/refunds/${idOf(refund)}`));
@@ -81,16 +81,16 @@ async function sellOtherwise({ merchant, till, mode }: Parties): Promise<void> {
   await ask(merchant.post(`/payment_intents/${await create(5)}/cancel`));
   const helpers = '/test_helpers/payment_intents';
   await ask(merchant.post(`${helpers}/${await create(5)}/expire`));
-  const request = await create(60_000_000);
-  const tapped = till.post(`/payment_intents/${request}/tap`, credential(mode.passes.confirm));
+  const intent = await create(60_000_000);
+  const tapped = till.post(`/payment_intents/${intent}/tap`, credential(mode.passes.confirm));
   if ((await ask(tapped)).status === 'requires_action') {
-    await ask(merchant.post(`${helpers}/${request}/payer_confirm`, { approve: true }));
+    await ask(merchant.post(`${helpers}/${intent}/payer_confirm`, { approve: true }));
   }
   const poor = credential(mode.passes.insufficient_funds);
   await ask(till.post(`/payment_intents/${await create(700_000)}/tap`, poor));
   const online = await create(700_000, mode.agent_terminal);
-  const expected = { amount: 700_000, pass: mode.passes.ok };
-  const { agent_token } = await ask(merchant.post('/test_helpers/agent_tokens', expected), 201);
+  const consent = { amount: 700_000, pass: mode.passes.ok };
+  const { agent_token } = await ask(merchant.post('/test_helpers/agent_tokens', consent), 201);
   await ask(merchant.post(`/payment_intents/${online}/confirm`, { agent_token }));
 }
 

@@ -159,13 +159,13 @@ test("after a loss, no tap of the lost period pays without its payer's approval"
   assert.ok(((await lose())['phone passes whose taps may have been used'] ?? 0) >= 2);
   clock.advance(1_000);
   assert.equal(await outcome({ kind: 'apple_vas', value: vas }), 'pass_replayed');
-  const request = await network.present({ type: 'smart_tap', value: smart });
+  const waiting = await network.present({ type: 'smart_tap', value: smart });
   assert.equal(
-    (request.body.next_action as { reason_code: string } | null)?.reason_code,
+    (waiting.body.next_action as { reason_code: string } | null)?.reason_code,
     'CARD_AFTER_RECOVERY',
   );
   const { me } = await server.signIn({ account: wallet });
-  const yes = await me.post(`/confirmations/${request.body.id}/approve`);
+  const yes = await me.post(`/confirmations/${waiting.body.id}/approve`);
   assert.ok(['processing', 'succeeded'].includes(String(yes.body.status)));
   const again = writePhoneTap(saidIn(smart, 'smart_tap').toString(), randomBytes(32));
   assert.equal(await outcome({ kind: 'smart_tap', value: again }), 'requires_action');

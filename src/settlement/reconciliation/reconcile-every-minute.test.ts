@@ -61,11 +61,11 @@ test('differences that remain after a recovery are left to operators', async () 
 
 test('a difference found after a recovery requests another recovery', async () => {
   const before = await find(UNKNOWN);
-  const request = await find(UNKNOWN, LATER);
-  assert.deepEqual(request, { requests: before.requests + 1, alarms: before.alarms });
+  const counts = await find(UNKNOWN, LATER);
+  assert.deepEqual(counts, { requests: before.requests + 1, alarms: before.alarms });
   await endRecovery();
   const uncured = [...before.alarms, 'not_recovered payment 8'];
-  assert.deepEqual(await find(UNKNOWN, LATER), { ...request, alarms: uncured });
+  assert.deepEqual(await find(UNKNOWN, LATER), { ...counts, alarms: uncured });
 });
 
 test('a refund waits for a payment that is being settled, through all recoveries', async () => {
@@ -88,11 +88,11 @@ test('a refund waits for a payment that is being settled, through all recoveries
   assert.deepEqual(await find(refund), before, 'nothing could book it yet');
   await db.query(`update chain_requests set status = 'succeeded', outcome = '{}', applied_at = now()
     where subject_id = 'pi_slow'`);
-  const request = { ...before, requests: before.requests + 1 };
-  assert.deepEqual(await find(refund), request);
+  const counts = { ...before, requests: before.requests + 1 };
+  assert.deepEqual(await find(refund), counts);
   await endRecovery();
   const alarms = [...before.alarms, `not_recovered refund ${number}/0x01`];
-  assert.deepEqual(await find(refund), { ...request, alarms });
+  assert.deepEqual(await find(refund), { ...counts, alarms });
 });
 
 test('events that operators accept are booked by the next recovery', async () => {
@@ -107,6 +107,6 @@ test('events that operators accept are booked by the next recovery', async () =>
   await endRecovery();
   assert.deepEqual(await find(FOREIGN), before, 'no decision was made');
   await db.query(`update foreign_settlements set decision = 'accepted'`);
-  const request = { ...before, requests: before.requests + 1 };
-  assert.deepEqual(await find(FOREIGN), request);
+  const counts = { ...before, requests: before.requests + 1 };
+  assert.deepEqual(await find(FOREIGN), counts);
 });

@@ -229,8 +229,8 @@ describe('reconciliation', () => {
   const readAfterLoss = async (block: bigint) => {
     const { db } = world.database;
     await requestRecovery(db, { ...WISH, reason: 'nonce', lossShown: true });
-    const expected = { livemode: false, owner: 'test', leaseMs: 60_000 };
-    const run = present(await takeRecovery(db, expected), 'recovery that was asked for');
+    const lease = { livemode: false, owner: 'test', leaseMs: 60_000 };
+    const run = present(await takeRecovery(db, lease), 'recovery that was asked for');
     const clusterId = present(db.watch.clusterId, 'cluster id');
     // The final block is far below the last block that the recovery read.
     const finished = { clusterId, comparedBlock: 0n, now: new Date() };

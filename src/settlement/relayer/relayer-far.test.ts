@@ -29,8 +29,8 @@ test('jobs that are sent alone are simulated concurrently at a distant node', as
     if (method === 'eth_estimateGas') simulated.push(performance.now());
   });
   const payload = { to: world.payer.address, amount: '1' };
-  const request = Array.from({ length: REQUESTS }, () => world.ask({ kind: 'faucet', payload }));
-  assertSucceeded(await world.outcomes(await Promise.all(request), WAIT_MS));
+  const requests = Array.from({ length: REQUESTS }, () => world.ask({ kind: 'faucet', payload }));
+  assertSucceeded(await world.outcomes(await Promise.all(requests), WAIT_MS));
   const together = simulated.map(
     (at) => simulated.filter((other) => other >= at && other < at + FAR_MS / 2).length,
   );

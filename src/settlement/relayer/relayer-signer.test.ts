@@ -194,8 +194,8 @@ describe('a relayer whose keys are in a remote signer', () => {
     const { relayerKeys, registrarKey } = keysAt(signer);
     world.startRelayer({ relayerKeys: relayerKeys.slice(0, 1), registrarKey });
     // At the next block, the signer is asked to sign the cancellation.
-    const request = 'select count(*) from chain_unsigned where cancels';
-    while ((await world.count(request)) === 0) await sleep(20);
+    const cancellations = 'select count(*) from chain_unsigned where cancels';
+    while ((await world.count(cancellations)) === 0) await sleep(20);
     return subject;
   }
 

@@ -234,8 +234,8 @@ export class PairGround {
   }
 
   execute({ call: { target, data }, salt }: Operation): Promise<void> {
-    const position = { predecessor: NO_PREDECESSOR, salt };
-    const execution = executeCall({ target, data }, position);
+    const operation = { predecessor: NO_PREDECESSOR, salt };
+    const execution = executeCall({ target, data }, operation);
     return this.world.network.send(this.owner, this.timelock, execution);
   }
 

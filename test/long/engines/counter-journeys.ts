@@ -37,8 +37,8 @@ const SUMS: readonly (readonly [string, RegExp])[] = [
 function typeUnderGerman(pass: string): string {
   const keys = [...pass].map((letter) => {
     const key = { y: 'z', z: 'y', Y: 'Z', Z: 'Y', _: '?' }[letter] ?? letter;
-    const position = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
-    return { key, shiftKey: /[A-Z_]/.test(letter), code: letter === '_' ? 'Minus' : position };
+    const code = /\d/.test(letter) ? `Digit${letter}` : `Key${letter.toUpperCase()}`;
+    return { key, shiftKey: /[A-Z_]/.test(letter), code: letter === '_' ? 'Minus' : code };
   });
   return `(() => {
     for (const key of [...${JSON.stringify(keys)}, { key: 'Enter', code: 'Enter' }]) {

@@ -16,8 +16,8 @@ const run = promisify(execFile);
  * images, without fetching an image. `TAPLINE_TEST_BASE` reuses a root that debootstrap has
  * created.
  */
-export async function makeBaseFolder(expected: string): Promise<string> {
-  const folder = process.env.TAPLINE_TEST_BASE ?? expected;
+export async function makeBaseFolder(usual: string): Promise<string> {
+  const folder = process.env.TAPLINE_TEST_BASE ?? usual;
   if (process.env.TAPLINE_TEST_BASE === undefined) {
     const include = '--include=ca-certificates,libstdc++6';
     const options = { timeout: MADE_MS };

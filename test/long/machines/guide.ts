@@ -35,8 +35,8 @@ export function blockOf(steps: Steps, step: number, nth = 0): string {
 }
 
 /** Returns the matching lines of a block, as commands. */
-export function linesOf(block: string, expected: RegExp): string {
-  const results = block.split('\n').filter((line) => expected.test(line));
-  assert(results.length > 0, `no line of the block is like ${expected}`);
+export function linesOf(block: string, pattern: RegExp): string {
+  const results = block.split('\n').filter((line) => pattern.test(line));
+  assert(results.length > 0, `no line of the block is like ${pattern}`);
   return results.join('\n');
 }

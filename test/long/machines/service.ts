@@ -162,9 +162,9 @@ export async function update(
 ): Promise<void> {
   const block = await updateBlock();
   await first.typeOnline(linesOf(block, /^git clone/).replace('…', REPOSITORY));
-  const position = 'opt/tapline-1.1.0';
-  await writeFile(path.join(first.root, position, 'migrations', migration.name), migration.sql);
-  for (const machine of machines.slice(1)) await copyTo(first, machine, [position]);
+  const release = 'opt/tapline-1.1.0';
+  await writeFile(path.join(first.root, release, 'migrations', migration.name), migration.sql);
+  for (const machine of machines.slice(1)) await copyTo(first, machine, [release]);
   for (const machine of machines) await machine.type(linesOf(block, /^(ln|cp) /));
   await Promise.all([first.type(linesOf(block, /tapline-migrate/)), whileMigrating()]);
   await restartEach(machines, block);

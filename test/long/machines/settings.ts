@@ -39,8 +39,8 @@ export async function fillSettings(
   folder: string,
   settings: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const [name, expected] of KEPT_BY_ONE) {
-    const own = Object.entries(settings).filter(([setting]) => expected.test(setting));
+  for (const [name, pattern] of KEPT_BY_ONE) {
+    const own = Object.entries(settings).filter(([setting]) => pattern.test(setting));
     const file = path.join(folder, name);
     const text = await readFile(file, 'utf8').catch(() => '');
     await writeFile(file, withSettings(text, Object.fromEntries(own)));

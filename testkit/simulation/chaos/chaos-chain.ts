@@ -84,7 +84,7 @@ async function saveAlmostAll(node: ChainNode, blockMs: number): Promise<void> {
 
 export async function openChaosChain(
   temporary: TemporaryFolder,
-  expected: {
+  options: {
     readonly network: Network;
     readonly secret: Buffer;
     readonly providers: Providers;
@@ -94,13 +94,14 @@ export async function openChaosChain(
     readonly delays?: ContractDelays;
   },
 ) {
-  const { network, secret } = expected;
+  const { network, secret } = options;
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
   const start = async () => {
     const chainId = CHAIN_IDS[network];
-    const options = { folder, name: network, chainId, blockMs: expected.blockMs, log: () => {} };
-    const node = await startChainNode(options);
+    const { blockMs } = options;
+    const log = () => {};
+    const node = await startChainNode({ folder, name: network, chainId, blockMs, log });
     for (const pid of pids()) temporary.endWithUs(pid);
     return node;
   };
@@ -108,19 +109,19 @@ export async function openChaosChain(
     for (const pid of pids()) signalProcess(pid, name);
   };
   let node: ChainNode = await start();
-  const config = await prepareNetwork(node, network, secret, expected.delays);
-  const provider = expected.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
-  const own = expected.providers === 'only' ? [] : config.rpcUrls;
+  const config = await prepareNetwork(node, network, secret, options.delays);
+  const provider = options.providers === 'none' ? null : await startProviderProxy(node.rpcUrl);
+  const own = options.providers === 'only' ? [] : config.rpcUrls;
   const rpcUrls = provider === null ? own : [provider.url, ...own];
   return {
-    config: { ...config, profile: profileNamed(expected.profile), rpcUrls },
+    config: { ...config, profile: profileNamed(options.profile), rpcUrls },
     /** Rate-limits, falsifies or drops responses on command; `null` without a proxy. */
     provider,
     /** Pauses or resumes all transfers of the token, as its issuer can. */
     pauseToken: openTokenSwitch(config, secret),
     /** Kills the node with SIGKILL. It loses the blocks since its state was saved. */
     kill: async () => {
-      await saveAlmostAll(node, expected.blockMs);
+      await saveAlmostAll(node, options.blockMs);
       signal('SIGKILL');
       await waitUntil(() => pids().length === 0, ENDED_MS);
       // The node is dead and has nothing to save. This only stops its mining timer.

@@ -111,7 +111,7 @@ export async function openDatabaseOf(temporary: TemporaryFolder) {
 }
 
 export async function openChaosGround(
-  expected: {
+  options: {
     readonly providers: Providers;
     readonly blockMs?: number;
     readonly profile?: ProfileName;
@@ -120,12 +120,12 @@ export async function openChaosGround(
     readonly diskMegabytes?: number;
   } = { providers: 'none' },
 ) {
-  const { providers, blockMs = 1_000, profile = 'custom', delays, diskMegabytes } = expected;
+  const { providers, blockMs = 1_000, profile = 'custom', delays, diskMegabytes } = options;
   const temporary = await openTemporaryFolder('tapline-chaos');
   const secret = await temporary.folder.secret('service');
   const disk = diskMegabytes === undefined ? null : await mountSmallDisk(diskMegabytes);
-  const position = disk === null ? null : await openTemporaryFolder('tapline-database', disk.path);
-  const database = await openDatabaseOf(position ?? temporary);
+  const onDisk = disk === null ? null : await openTemporaryFolder('tapline-database', disk.path);
+  const database = await openDatabaseOf(onDisk ?? temporary);
   const [testnet, mainnet] = await Promise.all(
     NETWORKS.map((network) =>
       openChaosChain(temporary, {
@@ -150,7 +150,7 @@ export async function openChaosGround(
     endWithUs: temporary.endWithUs,
     close: async () => {
       await Promise.all([testnet.stop(), mainnet.stop(), database.stop()]);
-      await position?.remove();
+      await onDisk?.remove();
       await disk?.unmount();
       await temporary.remove();
     },

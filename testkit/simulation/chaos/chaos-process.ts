@@ -140,8 +140,8 @@ export async function makeDemo(
 }
 
 /** Makes the demo data only. */
-export async function makeShop(...expected: Parameters<typeof makeDemo>): Promise<SandboxFile> {
-  const network = await makeDemo(...expected);
+export async function makeShop(...args: Parameters<typeof makeDemo>): Promise<SandboxFile> {
+  const network = await makeDemo(...args);
   await network.stop();
   return network.sandbox;
 }

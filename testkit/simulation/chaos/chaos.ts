@@ -376,13 +376,13 @@ function urlsOf(processes: readonly ChaosProcess[]): string[] {
 /** Fills the test network, where most clients sell, and the live network. */
 async function fillWorlds(
   ground: Pick<Stage, 'ground' | 'db'> & Pick<PayersGround, 'publicUrl' | 'facilitators'>,
-  expected: { readonly sandbox: SandboxFile; readonly size: WorldSize },
+  shop: { readonly sandbox: SandboxFile; readonly size: WorldSize },
 ): Promise<Pick<Stage, 'worlds' | 'outside'>> {
   const { db, publicUrl, facilitators } = ground;
   const { secret, testnet, mainnet } = ground.ground;
   const kinds = WAYS.map(({ payer }) => payer);
   const fill = async ({ config: network }: ChaosChain) => {
-    const world = await fillWorld({ db, secret, network }, expected);
+    const world = await fillWorld({ db, secret, network }, shop);
     for (const { id } of world.terminals) await allowOffline(db, id);
     const outside = await outsideWallets(network);
     const payers = { db, secret, network, publicUrl, outside, facilitators };

@@ -170,10 +170,10 @@ export async function beginYoung(
 }
 
 /** Checks on one node that the ledger agrees with the payer's response about the sale. */
-async function checkBooked(ways: WaysWorld, play: Play, position: number): Promise<string[]> {
+async function checkBooked(ways: WaysWorld, play: Play, node: number): Promise<string[]> {
   const { result, amount, till } = play;
   if (result?.said !== 'succeeded') return [`it was reported ${result?.said}`];
-  const merchant = caller(`${ways.url(position)}/v1`, till.secretKey);
+  const merchant = caller(`${ways.url(node)}/v1`, till.secretKey);
   const { body: intent } = await persist(() => merchant.get(`/payment_intents/${result.intent}`));
   const path = `/payments/${intent.payment}`;
   const { status, body: payment } = await persist(() => merchant.get(path));
@@ -189,12 +189,8 @@ async function checkBooked(ways: WaysWorld, play: Play, position: number): Promi
 }
 
 /** Declines a payment on behalf of the payer, through a test helper of the merchant API. */
-async function sayNo(
-  { url, till }: WaysWorld,
-  { intent }: WayResult,
-  position: number,
-): Promise<void> {
-  const merchant = caller(`${url(position)}/v1`, till.secretKey);
+async function sayNo({ url, till }: WaysWorld, { intent }: WayResult, node: number): Promise<void> {
+  const merchant = caller(`${url(node)}/v1`, till.secretKey);
   const path = `/test_helpers/payment_intents/${intent}/payer_confirm`;
   await persist(() => merchant.post(path, { approve: false }));
 }
@@ -209,19 +205,19 @@ function isAllowed({ way, young }: Cell, said: string): boolean {
 }
 
 /** Sends the client's request again, and then tries to use its credential for another sale. */
-async function checkPlay(ways: WaysWorld, play: Play, position: number): Promise<string[]> {
+async function checkPlay(ways: WaysWorld, play: Play, node: number): Promise<string[]> {
   const { cell, attempt, result } = play;
-  const wrong = await checkBooked(ways, play, position);
+  const wrong = await checkBooked(ways, play, node);
   if (cell.young !== 'till') {
-    const again = await attempt.pay(position);
+    const again = await attempt.pay(node);
     if (again.said === 'succeeded' && result?.intent !== again.intent) {
       wrong.push(`its repeated request paid ${again.intent}`);
     }
     if (again.said === 'requires_payment_method')
       wrong.push('after its repeated request it can be paid again');
   }
-  const spent = await attempt.spendAgain(position, ways.till);
-  if (spent.said === 'requires_action') await sayNo(ways, spent, position);
+  const spent = await attempt.spendAgain(node, ways.till);
+  if (spent.said === 'requires_action') await sayNo(ways, spent, node);
   if (!isAllowed(cell, spent.said)) wrong.push(`for another sale: ${spent.said}`);
   return wrong;
 }
@@ -230,7 +226,7 @@ async function checkPlay(ways: WaysWorld, play: Play, position: number): Promise
 export async function checkPlays(
   ways: WaysWorld,
   plays: readonly Play[],
-  position: number,
+  node: number,
 ): Promise<string[]> {
   // Skips sales of a merchant that was lost, because its keys no longer work.
   const requests = plays.filter(
@@ -240,7 +236,7 @@ export async function checkPlays(
     requests,
     ({ payer }) => payer,
     async (play) => {
-      const wrong = await checkPlay(ways, play, position).catch((error) => [String(error)]);
+      const wrong = await checkPlay(ways, play, node).catch((error) => [String(error)]);
       return wrong.map((one) => `${nameOf(play.cell)}: ${one}`);
     },
   );

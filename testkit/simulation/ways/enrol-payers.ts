@@ -25,8 +25,8 @@ export async function enrolPayers(
 ): Promise<Readonly<Record<string, string>>> {
   const rich: DemoWallet = { funds, allowance: true, perPayment: funds };
   const wallets = Object.fromEntries(names.map((name) => [name, rich]));
-  const expected = { network, secret, funded: true, wallets, now: new Date() };
-  const { passes, subjects } = await createDemoPayers(db, expected);
+  const demo = { network, secret, funded: true, wallets, now: new Date() };
+  const { passes, subjects } = await createDemoPayers(db, demo);
   await waitForChain(db, subjects);
   return passes;
 }

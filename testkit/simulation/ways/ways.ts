@@ -44,14 +44,14 @@ export interface Attempt {
   /** The intent's id; `null` if the intent is created only by the payment. */
   readonly intent: string | null;
   /** Pays. If called again, sends the same request. Repeats it until there is a final response. */
-  pay(position: number): Promise<WayResult>;
+  pay(node: number): Promise<WayResult>;
   /** Presents the same credential at this till for another sale of the same amount. */
-  spendAgain(position: number, till: Till): Promise<WayResult>;
+  spendAgain(node: number, till: Till): Promise<WayResult>;
 }
 
 export interface Shopping {
   /** Returns the API URL of a node, such as `http://127.0.0.1:1/api`. */
-  url(position: number): string;
+  url(node: number): string;
   readonly till: Till;
   readonly payer: WayPayer;
   readonly wish: Wish;
@@ -78,11 +78,11 @@ const NODES = 2;
 
 type Door = ReturnType<typeof doorAt>;
 
-function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, position: number) {
+function doorAt({ url, till }: Pick<Shopping, 'url' | 'till'>, node: number) {
   return {
-    merchant: caller(`${url(position)}/v1`, till.secretKey),
-    terminal: caller(`${url(position)}/device/v1`, till.deviceKey),
-    pay: caller(`${url(position)}/pay/v1`, ''),
+    merchant: caller(`${url(node)}/v1`, till.secretKey),
+    terminal: caller(`${url(node)}/device/v1`, till.deviceKey),
+    pay: caller(`${url(node)}/pay/v1`, ''),
   };
 }
 
@@ -95,9 +95,9 @@ export function toResult({ status, body }: Reply): WayResult {
   return { said: String(body.status), intent: String(id), payment: paid };
 }
 
-async function create(shopping: Shopping, position: number, order: string): Promise<string> {
+async function create(shopping: Shopping, node: number, order: string): Promise<string> {
   const { till, wish, payer } = shopping;
-  const { merchant, terminal } = doorAt(shopping, position);
+  const { merchant, terminal } = doorAt(shopping, node);
   const tipping = wish.tip === null ? {} : { tipping: { percentages: [10] } };
   const sale = { amount: wish.amount, order_id: order, ...tipping };
   const fromServer = {
@@ -118,8 +118,8 @@ async function create(shopping: Shopping, position: number, order: string): Prom
 type Present = (door: Door, intent: string, key: string) => Promise<Reply>;
 
 /** Waits for the result: as a till does, polls as long as the status is `processing`. */
-async function awaitEnd(shopping: Shopping, position: number, intent: string): Promise<WayResult> {
-  const { merchant } = doorAt(shopping, position);
+async function awaitEnd(shopping: Shopping, node: number, intent: string): Promise<WayResult> {
+  const { merchant } = doorAt(shopping, node);
   const read = async () =>
     toResult(await persist(() => merchant.get(`/payment_intents/${intent}`)));
   const result = await lastOf(read, ({ said }) => said !== 'processing', DECIDED_MS);
@@ -135,24 +135,24 @@ async function beginWith(
   const intent = await create(shopping, 0, order);
   const present = await prepare(intent);
   // Tries the other node if one does not respond, as a load balancer would.
-  const send = async (at: Shopping, position: number, { id, key }: { id: string; key: string }) => {
+  const send = async (at: Shopping, node: number, { id, key }: { id: string; key: string }) => {
     let tries = 0;
     const ask = async () => {
-      const reply = await present(doorAt(at, (position + tries++) % NODES), id, key);
+      const reply = await present(doorAt(at, (node + tries++) % NODES), id, key);
       // Not a final response: the request must be repeated with the same key.
       if (errorCodeOf(reply.body) === 'idempotency_request_in_progress') throw new Error('not yet');
       return reply;
     };
     const result = toResult(await persist(ask));
-    return result.said === 'processing' ? awaitEnd(at, position, id) : result;
+    return result.said === 'processing' ? awaitEnd(at, node, id) : result;
   };
   return {
     intent,
-    pay: (position) => send(shopping, position, { id: intent, key: `pay ${order}` }),
-    spendAgain: async (position, till) => {
+    pay: (node) => send(shopping, node, { id: intent, key: `pay ${order}` }),
+    spendAgain: async (node, till) => {
       const elsewhere = { ...shopping, till };
-      const other = await create(elsewhere, position, `${order}x`);
-      return send(elsewhere, position, { id: other, key: `again ${order}` });
+      const other = await create(elsewhere, node, `${order}x`);
+      return send(elsewhere, node, { id: other, key: `again ${order}` });
     },
   };
 }
@@ -374,12 +374,12 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
   };
   return {
     intent: null,
-    pay: (position) => forward(shopping, position, record),
+    pay: (node) => forward(shopping, node, record),
     // The signature covers the merchant, the amount and a salt, so it is not valid for another
     // sale.
-    spendAgain: (position, till) => {
+    spendAgain: (node, till) => {
       const other = `0x${randomBytes(32).toString('hex')}`;
-      return forward({ ...shopping, till }, position, { ...record, salt: other });
+      return forward({ ...shopping, till }, node, { ...record, salt: other });
     },
   };
 }
@@ -387,10 +387,10 @@ async function acceptOffline(shopping: Shopping): Promise<Attempt> {
 /**
  * Forwards a stored sale to any node, as a till does, again and again until the chain has decided.
  */
-async function forward(shopping: Shopping, position: number, record: object): Promise<WayResult> {
+async function forward(shopping: Shopping, node: number, record: object): Promise<WayResult> {
   let tries = 0;
   const ask = async (): Promise<WayResult> => {
-    const { terminal } = doorAt(shopping, (position + tries++) % NODES);
+    const { terminal } = doorAt(shopping, (node + tries++) % NODES);
     const reply = await terminal.post('/offline_payments', { payments: [record] });
     const [one] = (reply.body.data ?? []) as readonly Record<string, string | null>[];
     if (reply.status >= 500) throw new Error(`the answer was ${reply.status}`);

@@ -37,7 +37,7 @@ export async function openWaysWorld(workers = 1) {
     SETTLEMENT_TIMEOUT_SECONDS: String(SETTLE_WITHIN_S),
   };
   const world = await openRestoreGround(workers, env);
-  const url = (position: number) => String(world.nodes[position]?.url);
+  const url = (node: number) => String(world.nodes[node]?.url);
   front.targetPort = Number(new URL(url(0)).port);
   const till = demoTill(world);
   await allowOffline(world.db, till.terminal);

@@ -97,8 +97,8 @@ test('two workers that look for a sender at the same time take different ones', 
   const { db } = database;
   await lease(null);
   const rows = await db.query<{ address: Hex }>('select address from relayer_senders');
-  const expected = { livemode: false, addresses: rows.map(({ address }) => address), limit: 1 };
-  const take = (tx: Tx, owner: string) => takeSenders(tx, { ...expected, owner, leaseMs: 9_000 });
+  const filter = { livemode: false, addresses: rows.map(({ address }) => address), limit: 1 };
+  const take = (tx: Tx, owner: string) => takeSenders(tx, { ...filter, owner, leaseMs: 9_000 });
   const first = await underWay(db, (tx) => take(tx, 'one'));
   const second = await db.transaction(async (tx) => {
     await tx.query(`select set_config('lock_timeout', '5s', true)`);

@@ -29,8 +29,8 @@ beforeEach(async () => {
 test('a payment that one worker is about to sign is skipped by the others', async () => {
   const { db } = database;
   const claim = async (limit: number) => {
-    const expected = { livemode: false, authorized: false, limit };
-    const rows = await db.transaction((tx) => claimPayments(tx, expected));
+    const filter = { livemode: false, authorized: false, limit };
+    const rows = await db.transaction((tx) => claimPayments(tx, filter));
     return rows.map(({ id }) => id);
   };
   const first = await underWay(db, (tx) =>
@@ -66,7 +66,7 @@ test('a higher offer for a call never replaces its cancellation', async () => {
   const call = { cancels: false, fees: feesOf(10n) };
   const higher = { cancels: false, fees: feesOf(20n) };
   const cancellation = { cancels: true, fees: feesOf(15n) };
-  const request = await db.transaction(async (tx) => {
+  const ended = await db.transaction(async (tx) => {
     await tx.query(
       `insert into relayer_senders (livemode, sender, role, address, next_nonce)
        values (false, 7, 'operator', '0x' || repeat('7', 40), 1)`,
@@ -81,7 +81,7 @@ test('a higher offer for a call never replaces its cancellation', async () => {
     const [open] = await selectOpenTransactions(tx, { livemode: false, sender: 7 });
     return { first, second, cancels: open?.unsigned?.cancels };
   });
-  assert.deepEqual(request, { first: true, second: false, cancels: true });
+  assert.deepEqual(ended, { first: true, second: false, cancels: true });
 });
 
 test('a nonce is open while its transaction is signed and not mined', async () => {

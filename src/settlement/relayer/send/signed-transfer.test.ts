@@ -27,8 +27,8 @@ after(() => network.stop());
 async function sign(): Promise<Transfer> {
   const { time } = await network.chain.newest();
   const now = Math.floor(time.getTime() / 1000);
-  const expected = { to: network.admin.address, amount: 1_000_000, now };
-  return transferPayload(payer.address, await signTransfer(network.config, payer, expected));
+  const transfer = { to: network.admin.address, amount: 1_000_000, now };
+  return transferPayload(payer.address, await signTransfer(network.config, payer, transfer));
 }
 
 function endOf(payload: Transfer) {
