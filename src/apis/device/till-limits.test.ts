@@ -133,7 +133,7 @@ test('a terminal’s limit replaces the account’s, in either direction', async
   assert.equal(await refund(payment, { amount: 30_000_000 }), 'succeeded');
 });
 
-test('a daily limit in euros counts other refunds at the last known rate, or at its own', async () => {
+test('a daily limit in euros counts other refunds at the last rate, or at its own', async () => {
   await store.db.query(
     `update accounts set refund_daily_limit = $2, till_refund_limit = 1000000000,
        till_refund_limit_presentment = null, refund_daily_limit_presentment = $3::text::jsonb

@@ -98,8 +98,7 @@ export async function openChaosChain(
   const { folder } = temporary;
   const pids = () => findByArgument(path.join(folder.path, `chain-${network}.cache`));
   const start = async () => {
-    const chainId = CHAIN_IDS[network];
-    const { blockMs } = options;
+    const [chainId, { blockMs }] = [CHAIN_IDS[network], options];
     const log = () => {};
     const node = await startChainNode({ folder, name: network, chainId, blockMs, log });
     for (const pid of pids()) temporary.endWithUs(pid);
