@@ -18,6 +18,7 @@ import {
   addPayment,
   type JsonObject,
   lastSnapshot,
+  playRefunds,
   refundNow,
   see,
 } from '#testkit/fixtures/payments/store-payments.ts';
@@ -87,6 +88,22 @@ test('a sale in USDC returns its lines in atoms', async () => {
   assert.equal(estimate(payment, request(payment.id, part(0)).amount), 380n);
   const first = await refundNow(store, request(payment.id, part(0)));
   assert.deepEqual([first.amount, first.presentment, first.line_items], [380, null, [part(0)]]);
+});
+
+test('an estimate is at most the payment, whatever was requested', async () => {
+  const [cafe, plain] = [await addPayment(store, EUROS, CAFE), await addPayment(store)];
+  const most = 999_999_999_999;
+  assert.equal(estimate(cafe, { lineItems: [part(0, most)] }), cafe.amount);
+  assert.equal(estimate(cafe, { minorUnits: 10 ** 15 }), cafe.amount);
+  assert.equal(estimate(plain, { lineItems: [part(0, most)] }), 0n);
+});
+
+test('two refunds of one line at the same time return it once', async () => {
+  const payment = await addPayment(store, EUROS, CAFE);
+  const both = Promise.all([1, 2].map(() => refund(store, request(payment.id, part(1)))));
+  while ((await playRefunds(store)) === 0);
+  const codes = (await both).map((answer) => see(answer).said);
+  assert.deepEqual(codes.toSorted(), ['amount_too_large', 'succeeded']);
 });
 
 test('lines that a sale does not have are refused, and nothing is kept', async () => {

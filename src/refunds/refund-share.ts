@@ -188,12 +188,16 @@ export function decideShare(
   return { ...amounts, line_items: null, taxes: taxesOfSum(left, part) };
 }
 
-/** Estimates a refund's atoms, for limits that are checked before the decision. */
+/**
+ * Estimates a refund's atoms, for limits that are checked before the decision. A request in minor
+ * units or lines may ask for more than any column holds; it counts as the whole payment.
+ */
 export function estimate({ amount, presentment, lines }: Payment, input: AskedAmount): bigint {
   if (typeof input === 'number') return BigInt(input);
   if (input === null) return amount;
   const isLines = 'lineItems' in input;
+  if (presentment === null && !isLines) return amount;
   const units = isLines ? estimateParts(lines, input.lineItems) : BigInt(input.minorUnits);
-  if (presentment === null) return isLines ? units : amount;
-  return (amount * units) / wholeOf(presentment) + 1n;
+  const value = presentment === null ? units : (amount * units) / wholeOf(presentment) + 1n;
+  return value < amount ? value : amount;
 }
