@@ -314,9 +314,14 @@ describe('a discount', () => {
   });
 
   test('needs no code from a cashier who may give it, or at a till without a shift', async () => {
+    const mayDiscount = async () => (await till.get('/terminal')).body.may_discount;
     assert.equal((await till.post('/payment_intents', sale)).status, 201);
+    assert.equal(await mayDiscount(), true);
     await comeIn(await addCashier({ mayDiscount: true }));
     assert.equal((await till.post('/payment_intents', sale)).status, 201);
+    assert.equal(await mayDiscount(), true);
+    await comeIn(await addCashier());
+    assert.equal(await mayDiscount(), false, 'the till knows it before the line is down');
   });
 
   test('with wrong codes is limited in the same way as refunds', async () => {

@@ -39,6 +39,7 @@ const responses = {
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
       brand_path: null,
       shift: SHIFT_EXAMPLE,
+      may_discount: true,
       fee_rates: { acquirer: 30, protocol: 20, cashback: 5 },
       offline_terms: null,
     },
@@ -77,6 +78,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),
     shift: shift === null ? null : shiftView(shift),
+    may_discount: shift === null || shift.may_discount,
     fee_rates: knownRates(networkOf(row.livemode)),
   };
 }

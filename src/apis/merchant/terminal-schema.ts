@@ -141,6 +141,11 @@ export const DeviceSchema = Type.Object(
       }),
     ),
     shift: ShiftOfTill,
+    may_discount: Type.Boolean({
+      description:
+        'True if this terminal may give discounts without a manager’s code: no shift is open, or ' +
+        'the signed-in cashier may. A terminal that sells offline gives none otherwise.',
+    }),
     offline: nullable({
       ...TillLimitsSchema,
       description:

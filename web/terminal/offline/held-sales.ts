@@ -22,7 +22,7 @@ export interface HeldSale {
   readonly lineItems: SaleLines['lineItems'] | null;
   /** The discount on the whole cart. Absent, like the cashier, in sales of an earlier version. */
   readonly discount?: OfflineRecord['discount'];
-  /** The id of the person who was signed in at the last contact; `null` if there was none. */
+  /** The id of the person who was signed in; `null` if there was none. */
   readonly cashier?: string | null;
   /** The price in the shop's currency. Absent in sales stored by an earlier version. */
   readonly presentment?: SalePrice | null;

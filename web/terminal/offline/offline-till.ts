@@ -1,5 +1,5 @@
 import { toAtomsUp } from '#core/currency-conversion.ts';
-import { type SaleLines, salePrice } from '#prices/sale-lines.ts';
+import { hasDiscount, type SaleLines, salePrice } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
 import { batchesOf, type ForwardApi } from '../../data/forward-offline-payments.ts';
@@ -14,7 +14,7 @@ import { withTexts } from '../../ui/text/t.ts';
 import { StorageUnavailable } from '../sealed-storage.ts';
 import type { Asking, Create, Slip } from '../till-phases.ts';
 import type { TillView } from '../till-runner.ts';
-import { keepSoldOffline } from '../till-storage.ts';
+import { keepSoldOffline, keptSettings } from '../till-storage.ts';
 import { endReplaced, type PaymentApi } from './end-replaced.ts';
 import {
   afterAnswer,
@@ -55,8 +55,11 @@ import {
 } from './till-offline-limits.ts';
 
 interface KeptTerms {
-  /** The id of the person who is signed in; `null` if there is none. Absent like the currency. */
-  readonly cashier?: string | null;
+  /**
+   * The signed-in person if they may give discounts; `null` for a till that may, with nobody signed
+   * in. Absent if discounts need a manager, and in terms stored by an earlier version.
+   */
+  readonly discounter?: string | null | undefined;
   /** The shop's currency; `null` for USDC. Absent in terms stored by an earlier version. */
   readonly currency?: string | null;
   readonly terminal: string;
@@ -113,6 +116,11 @@ async function hasRoom(): Promise<boolean> {
   const estimate = await navigator.storage.estimate?.();
   const { quota = Number.POSITIVE_INFINITY, usage = 0 } = estimate ?? {};
   return quota - usage > LEAST_ROOM;
+}
+
+/** Returns the id of the person who is signed in at the till; `null` if there is none. */
+function signedIn(): string | null {
+  return keptSettings().person?.id ?? null;
 }
 
 /** A sale for the customer to sign. */
@@ -266,12 +274,11 @@ export class OfflineTill {
     const terminal = this.#terminal;
     const last = this.#last ?? this.#kept ?? { contactAt: 0, offsetMs: 0 };
     const { contactAt, offsetMs } = last;
-    const cashier = device.shift?.cashier ?? null;
     await this.#take({
       terminal,
       merchantName,
       currency,
-      cashier,
+      discounter: device.may_discount ? (device.shift?.cashier ?? null) : undefined,
       limits,
       terms,
       contactAt,
@@ -356,6 +363,9 @@ export class OfflineTill {
     const standing = await this.#standing();
     if (standing === null || this.#kept === null) return null;
     const { lines } = create;
+    const isDiscounted = lines !== null && hasDiscount(lines);
+    // A manager cannot be checked offline.
+    if (isDiscounted && this.#kept.discounter !== signedIn()) return { is: 'discount' };
     const sale = saleIn(create, standing);
     if (sale === null) return tillProblem(create.currency, standing);
     const { amount, presentment } = sale;
@@ -450,7 +460,7 @@ export class OfflineTill {
       signature: answer.signature,
       acceptedAt: new Date(this.#kept === null ? Date.now() : this.#now(this.#kept)).toISOString(),
       ...(lines === null || !isOf(lines, input) ? { lineItems: null } : linesOf(lines)),
-      cashier: this.#kept?.cashier ?? null,
+      cashier: signedIn(),
       presentment,
       replaces: replaces === null ? null : toReplaced(replaces),
       state: { is: 'waits' },

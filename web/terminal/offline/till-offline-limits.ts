@@ -50,6 +50,7 @@ export type OfflineProblem =
         | 'rates_change'
         | 'unsafe'
         | 'blocked'
+        | 'discount'
         | 'no_rate'
         | 'no_storage'
         | 'outdated';

@@ -58,8 +58,10 @@ const DEVICE_AGAIN_MS = 60_000;
 /** Loads the terminal's name, currency and mode, and retries until it succeeds. */
 function useDevice(runner: TillRunner, reached: boolean): Device | null {
   const [device, setDevice] = useState<Device | null>(null);
+  // Loads again when a person signs in or out, because the shift and its rights change.
+  const loadsFor = reached ? (keptSettings().person?.id ?? '') : null;
   useEffect(() => {
-    if (!reached) return;
+    if (loadsFor === null) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     let isCurrent = true;
     const load = async () => {
@@ -80,7 +82,7 @@ function useDevice(runner: TillRunner, reached: boolean): Device | null {
       isCurrent = false;
       clearTimeout(timer);
     };
-  }, [runner, reached]);
+  }, [runner, loadsFor]);
   return device;
 }
 
