@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { chargesOf } from '#core/charges.ts';
 import { addSeconds } from '#core/clock.ts';
 import { toAtomsUp } from '#core/currency-conversion.ts';
+import { toIdKey } from '#core/ids.ts';
+import { idOfTerms, readTermsId } from '#payments/offline/presentment-terms.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
 import {
   forwardedIn,
@@ -147,6 +150,7 @@ test('unknown and ended terms make a sale in USDC with one line, and lose no mon
   const amount = 10_853_143;
   const wallet = await ground.bare(chargesOf(BigInt(amount), RATES).pulled * 2n);
   const lines = { line_items: [lineOf(990)] };
+  await ground.store.db.query("update accounts set language = 'de'");
   const unknown = { ...(await signOffline(ground, wallet, { amount })), ...lines };
   const expired = { ...(await signOffline(ground, wallet, { amount, ...late })), ...lines };
   const items = await settleForwarded(by, [
@@ -161,8 +165,75 @@ test('unknown and ended terms make a sale in USDC with one line, and lose no mon
     ],
   );
   const { body: intent } = await merchant.get(`/payment_intents/${items[0]?.payment_intent}`);
-  const [line, ...more] = intent.line_items as { unit_amount: number; tax_rate: number }[];
+  const [line, ...more] = intent.line_items as Record<string, unknown>[];
   assert.deepEqual([line?.unit_amount, line?.tax_rate, more], [amount, 700, []]);
+  assert.equal(line?.name, 'Betrag', 'in the language of the shop');
+});
+
+test('terms of another account, mode or network are foreign, even if they look alike', async () => {
+  const { by } = await newTill();
+  const terms = await termsOf(by);
+  const { ctx, merchant: own } = ground.store;
+  const held = readTermsId(ctx.keys.id, own.tenant, terms.id);
+  assert.ok(held !== null);
+  const idOf = (tenant: object, key = ctx.keys.id) =>
+    idOfTerms(key, { ...own.tenant, ...tenant }, held);
+  assert.equal(idOf({}), terms.id);
+  const foreign = [
+    idOf({ accountId: 'acct_another' }),
+    idOf({ livemode: true }),
+    idOf({}, toIdKey(randomBytes(32))),
+    'oft_',
+  ];
+  const sales: object[] = [];
+  for (const id of foreign) sales.push(await sell({ ...terms, id }, 250));
+  const items = await settleForwarded(by, sales);
+  assert.deepEqual(
+    items.map((item) => [said(item), item.presentment, item.presentment_problem]),
+    foreign.map(() => ['succeeded', null, 'terms_unknown']),
+  );
+});
+
+test('the clock of a till decides no price: a day back, or long after the terms', async () => {
+  const { by } = await newTill({ ...WIDE_LIMITS, hours: 1 });
+  const terms = await termsOf(by);
+  const quoted = Date.parse(terms.quoted_at);
+  const told = [-86_400_000, 86_400_000, 30 * 86_400_000].map((ms) => new Date(quoted + ms));
+  const sales: object[] = [];
+  for (const at of told) sales.push(await sell(terms, 250, { accepted_at: at.toISOString() }));
+  const items = await settleForwarded(by, sales);
+  assert.deepEqual(
+    items.map((item) => [said(item), item.accepted_at, (item.presentment as Terms).rate]),
+    told.map((at) => ['succeeded', at.toISOString(), EURO_TERMS]),
+  );
+});
+
+test('three tills sell in euros while the currency becomes francs and the rate moves', async () => {
+  const margins = [0, 100, 1_000];
+  const tills = await Promise.all(
+    margins.map(async (rate_margin) => {
+      const till = await newTill({ ...WIDE_LIMITS, rate_margin });
+      return { ...till, terms: await termsOf(till.by) };
+    }),
+  );
+  const sales: Awaited<ReturnType<typeof sell>>[] = [];
+  for (const { terms } of tills) sales.push(await sell(terms, 990));
+  await setRates({ eur: '0.759795940519', chf: '1.2', usd: '1' });
+  await setCurrency('chf');
+  for (const [at, till] of tills.entries()) {
+    const [item] = await settleForwarded(till.by, sales.slice(at, at + 1));
+    const { rate, margin } = till.terms;
+    assert.equal(said(item), 'succeeded');
+    const { body } = await merchant.get(`/payments/${item?.payment}`);
+    const sold = body.presentment as Terms & { amount: number };
+    assert.deepEqual(
+      [sold.currency, sold.amount, sold.rate, sold.margin, body.amount, body.shop_rate],
+      ['eur', 990, rate, margins[at], sales[at]?.amount, '1.2'],
+      `a margin of ${margin}`,
+    );
+    const items = await settleForwarded(tills[(at + 1) % tills.length]?.by ?? till.by, sales);
+    assert.deepEqual(items[at], item, 'another till forwards it again');
+  }
 });
 
 test('an amount that the terms do not give gets an error in its place', async () => {

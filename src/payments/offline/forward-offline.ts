@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { selectSoldItems } from '#accounts/catalogue-queries.ts';
+import { selectShopAt } from '#accounts/locations.ts';
 import { checkMayTakePayments } from '#accounts/may-take-payments.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
@@ -8,6 +9,7 @@ import { present } from '#core/assert.ts';
 import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
+import { writerFor } from '#i18n/text.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { serviceUnavailable } from '#payments/ask-chain-before-locking.ts';
 import { judgeOnChain, judgeTerms } from '#payments/offline/decide-bounce.ts';
@@ -208,38 +210,52 @@ async function completeAll(
   return all;
 }
 
+/** Returns the name of a line without an item, in the language of the till's shop. */
+async function lineName(
+  { db }: ApiContext,
+  { merchant, terminalId }: ForwardRequest,
+): Promise<string> {
+  const { accountId } = merchant.tenant;
+  const { language } = await selectShopAt(db, { accountId, terminalId });
+  return writerFor(language ?? 'en').text('till.amount');
+}
+
 /**
  * Returns the lines of a sale whose price in the shop's currency is unknown: one line in atoms. It
  * keeps the tax rate that all lines have in common.
  */
-function lineInAtoms(amount: bigint, lines: SaleLines | null): SaleLines {
+function lineInAtoms(amount: bigint, lines: SaleLines | null, name: string): SaleLines {
   const rates = new Set(lines?.lineItems.map((line) => line.tax_rate));
   const [rate = 0] = rates;
   const line = {
-    ...{ name: 'Amount', quantity: 1, unit_amount: Number(amount) },
+    ...{ name, quantity: 1, unit_amount: Number(amount) },
     ...{ tax_rate: rates.size === 1 ? rate : 0, tax_inclusive: true, discount: 0 },
   };
   return { lineItems: [line], discount: 0 };
 }
 
 async function verifyAll(
-  { keys }: ApiContext,
+  ctx: ApiContext,
   { config }: Chain,
-  { merchant, records, completed }: ForwardRequest & { readonly completed: readonly Completed[] },
+  request: ForwardRequest & { readonly completed: readonly Completed[] },
 ): Promise<Checked[]> {
+  const { merchant, records, completed } = request;
+  let name: string | null = null;
   const merchantNumber = present(merchant.merchantNumber, 'merchant number');
   const checked: Checked[] = [];
   for (const [index, record] of records.entries()) {
     const { authorization, amount, salt, presentment } = record;
     const sale = { merchantNumber, amount, salt };
     const { validBefore } = authorization;
-    const by = { idKey: keys.id, tenant: merchant.tenant, validBefore };
+    const by = { idKey: ctx.keys.id, tenant: merchant.tenant, validBefore };
     const { quote, problem: presentmentProblem } = quoteOfRecord(presentment, by);
     const isWrong = quote !== null && !isWorth(amount, quote);
     const unverified = await verifyOffline(config, sale, authorization);
     const problem = unverified ?? (isWrong ? 'presentment' : null);
     const { lines, cashier } = present(completed[index], 'completed record');
-    const kept = presentmentProblem === null ? lines : lineInAtoms(amount, lines);
+    if (presentmentProblem !== null) name ??= await lineName(ctx, request);
+    const kept =
+      name === null || presentmentProblem === null ? lines : lineInAtoms(amount, lines, name);
     checked.push({ ...record, sale, lines: kept, cashier, quote, presentmentProblem, problem });
     if (index % VERIFIED_AT_ONCE === VERIFIED_AT_ONCE - 1) await nextTurn();
   }
