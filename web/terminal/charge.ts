@@ -1,3 +1,4 @@
+import type { SaleLines } from '#prices/sale-lines.ts';
 import { isReachable } from '../data/api.ts';
 import type { Device } from '../data/device-api.ts';
 import { formatMoney } from '../ui/format-price.ts';
@@ -28,11 +29,22 @@ export function createOf(
     key: crypto.randomUUID(),
     amount: units,
     currency,
-    lines: null,
+    lines: linesOfSum(units, device === null ? settings.taxRate : device.default_tax_basis_points),
     splitGroup: view.till.split?.group ?? null,
     tipping: settings.asksForTips ? (device?.tip_percentages ?? [10, 15, 20]) : null,
     cashier: settings.cashier || null,
   };
+}
+
+/**
+ * Returns a typed sum as a line with the shop's default tax rate in basis points; `null` if it has
+ * none. The sum includes the tax, because it is what the customer pays.
+ */
+function linesOfSum(units: bigint, rate: number | null | undefined): SaleLines | null {
+  if (rate == null) return null;
+  const price = { quantity: 1, unit_amount: Number(units), discount: 0 };
+  const line = { ...price, name: t('till.amount'), tax_rate: rate, tax_inclusive: true };
+  return { lineItems: [line], discount: 0 };
 }
 
 /** Requests the payment from the service, or offline from the customer’s own card or wallet. */

@@ -64,15 +64,19 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
 test('a euro shop sells in euros while the line is down, and every screen follows', async () => {
   const { sandbox } = stage();
   const wallet = await fundedAccount(sandbox, 100_000_000n);
-  await setShop(sandbox, { currency: 'eur' });
+  const tax_rates = [{ name: 'Food', rate: 700 }];
+  await setShop(sandbox, { currency: 'eur', tax_rates, default_tax_rate: 'Food' });
   try {
     const till = await openOfflineTill(stage());
     const { page, terminal } = till;
-    // 100 USDC without the margin of 1 %, at 1.08542277217.
-    const most = 'You can keep selling, up to €92.13 per sale.';
+    // 100 USDC with the margin of 1 %, at 1.096276999892.
+    const most = 'You can keep selling, up to €92.12 per sale.';
     await page.getByText(`If the connection is lost: ${most}`).waitFor();
     await till.cut();
     await till.result('Offline').filter({ hasText: most }).waitFor();
+    // Starting without a connection, it still knows the rate, which may even be removed.
+    await page.reload();
+    await setShop(sandbox, { tax_rates: [], default_tax_rate: null });
     const request = await till.request('9.90');
     assert.match(request, /^TLREQ2/);
     await till.answer(await signRequest(wallet, request));
@@ -89,9 +93,13 @@ test('a euro shop sells in euros while the line is down, and every screen follow
       [price?.currency, price?.amount, price?.rate, paid?.amount],
       ['eur', 990, '1.096276999892', 10_853_143],
     );
+    const receipt = await (await fetch(`${paid?.receipt_url}.json`)).json();
+    assert.deepEqual((receipt as { taxes: unknown }).taxes, [
+      { rate: 700, net: 925, tax: 65, gross: 990 },
+    ]);
     await till.close();
   } finally {
-    await setShop(sandbox, { currency: null });
+    await setShop(sandbox, { currency: null, tax_rates: [], default_tax_rate: null });
   }
 });
 

@@ -110,6 +110,37 @@ test('a till of a shop in euros types, charges and shows euros', async () => {
   await till.close();
 });
 
+test('a typed sum is a line with the shop’s default tax rate, and leaves the cart', async () => {
+  const { sandbox } = stage();
+  const tax_rates = [{ name: 'Takeaway', rate: 700 }];
+  await setShop(sandbox, { tax_rates, default_tax_rate: 'Takeaway', prices_include_tax: false });
+  await addCatalogueItem(sandbox, { name: 'Bread', unit_amount: 250, currency: 'eur' });
+  const { till, page, terminal } = await newTill(stage(), PHONE);
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  await page.getByRole('button', { name: /^Bread/ }).click();
+  await page.goto(`${sandbox.web_url}/terminal`);
+  await till.ask('10.70');
+  const [intent] = await intentsOf(sandbox, terminal);
+  assert.equal(quotedOf(intent).amount, 1_070);
+  const lines = intent?.line_items as readonly Record<string, unknown>[];
+  assert.deepEqual(
+    lines.map((line) => [line.name, line.quantity, line.unit_amount, line.tax_rate]),
+    [['Amount', 1, 1_070, 700]],
+  );
+  await till.pay();
+  const [paid] = await paymentsOf(sandbox, terminal);
+  const receipt = await (await fetch(`${paid?.receipt_url}.json`)).json();
+  assert.deepEqual((receipt as { taxes: unknown }).taxes, [
+    { rate: 700, net: 1_000, tax: 70, gross: 1_070 },
+  ]);
+  await till.newPayment.click();
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  await page.getByRole('button', { name: 'Charge €2.50', exact: true }).waitFor();
+  till.checkClean();
+  await till.close();
+  await setShop(sandbox, { default_tax_rate: null, prices_include_tax: true });
+});
+
 test('the till of an Austrian shop types and shows a decimal comma', async () => {
   const { till, page } = await newTill(stage(), { ...PHONE, locale: 'en-AT' });
   const control = (name: string) => page.locator(`[data-name="${name}"]`);

@@ -2,18 +2,13 @@ import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
+import type { Cart } from './cart.ts';
 import { next, type TillEvent, takesPasses } from './till-machine.ts';
-import {
-  type Asking,
-  type Create,
-  NEW_TILL,
-  type Phase,
-  type Tap,
-  type Till,
-} from './till-phases.ts';
+import { type Create, NEW_TILL, type Phase, type Tap, type Till } from './till-phases.ts';
 
 const INTENT: Intent = {
   id: 'pi_1',
@@ -520,12 +515,42 @@ test('a part of a bill that is accepted offline counts once', () => {
   const again = next(first, { type: 'again', now: 30 });
   assert.equal(again.typed, '2.50');
   assert.equal(again.split?.paid, 2_500_000n);
-  const lines = { lineItems: [], discount: 0 };
-  const cart = next(
-    { ...asking, phase: { ...asking.phase, lines } as Asking },
-    { ...stored, now: 20 },
-  );
-  assert.deepEqual(cart.split, split, 'a cart is no part of the bill');
+});
+
+const LINE = { name: 'Tea', quantity: 1, unit_amount: 228, tax_rate: 700, tax_inclusive: true };
+const CART: Cart = {
+  currency: 'eur',
+  lines: [{ ...LINE, item: 'item_1', discount: 0 }],
+  discount: 0,
+};
+const TYPED: SaleLines = { lineItems: [{ ...LINE, name: 'Amount', discount: 0 }], discount: 0 };
+const ofLines = ({ lineItems }: SaleLines) => lineItems as unknown as Intent['line_items'];
+
+test('a paid cart is emptied, but not by a typed sum with a tax rate, online and offline', () => {
+  const split = { group: 'g', currency: 'eur', total: 500n, paid: 0n, parts: [], paidParts: 0 };
+  const cartLines = { lineItems: CART.lines, discount: 0 };
+  for (const [lines, isCart] of [
+    [cartLines, true],
+    [TYPED, false],
+  ] as const) {
+    const price = { currency: 'eur', amount: 228 };
+    const more = { cart: CART, split, typed: '2.28' };
+    const asking = till({ at: 'asking', request: REQUEST, lines, price, since: 0 }, more);
+    const offline = next(asking, { type: 'accepted', request: REQUEST, slip: SLIP, now: 20 });
+    const presentment = { ...price, rate: '1' } as Intent['presentment'];
+    const split_group = isCart ? null : 'g';
+    const paid = {
+      status: 'succeeded',
+      line_items: ofLines(lines),
+      presentment,
+      split_group,
+    } as const;
+    const online = next(till(open({ intent: intent(paid) }), more), seen(paid));
+    for (const after of [offline, online]) {
+      assert.equal(after.cart, isCart ? null : CART);
+      assert.equal(after.split?.paid, isCart ? 0n : 228n, 'only a typed sum is a part of the bill');
+    }
+  }
 });
 
 const ANSWERS: readonly Answer<Intent>[] = [

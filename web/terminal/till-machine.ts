@@ -1,3 +1,4 @@
+import type { LineItem } from '#prices/sale-lines.ts';
 import type { Answer } from '../data/api.ts';
 import type { Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
@@ -125,13 +126,23 @@ function enter(till: Till, phase: Phase): Till {
   const isPaid = phase.at === 'result' && phase.outcome === 'paid';
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };
   const { intent } = phase;
-  const isCart = intent.source === 'terminal' && intent.line_items !== null;
+  const isCart = intent.source === 'terminal' && isOfCart(intent.line_items, till.cart);
   if (isCart) return { ...till, phase, cart: null };
   const typed = intent.source === 'terminal' ? '' : till.typed;
   const isPart = till.split !== null && intent.split_group === till.split.group;
   if (till.split === null || !isPart) return { ...till, phase, typed };
   const split = afterPart(till.split, partOf(intent, till.split));
   return { ...till, phase, split, typed: proposed(split) };
+}
+
+type Lines = readonly Pick<LineItem, 'name' | 'unit_amount'>[] | null;
+
+/** True for the lines of the cart. A typed sum may be a line, too, and leaves the cart as it is. */
+function isOfCart(lines: Lines, cart: Cart | null): boolean {
+  if (lines === null || lines.length !== cart?.lines.length) return false;
+  return cart.lines.every(({ name, unit_amount: price }, index) => {
+    return name === lines[index]?.name && price === lines[index].unit_amount;
+  });
 }
 
 /** Returns the amount that a payment has contributed to a bill, in the bill's currency. */
@@ -291,7 +302,7 @@ function onAccepted(before: Till, { lines, price }: Asking, slip: Slip, now: num
   const phase: Accepted = { at: 'accepted', slip, since: now };
   const till: Till = { ...before, unpaid: null };
   const { split } = till;
-  if (lines !== null) return { ...till, phase, cart: null };
+  if (isOfCart(lines?.lineItems ?? null, till.cart)) return { ...till, phase, cart: null };
   if (split === null) return { ...till, phase, typed: '' };
   const isInShops = price != null && price.currency === split.currency;
   const rest = afterPart(split, isInShops ? BigInt(price.amount) : slip.amount);

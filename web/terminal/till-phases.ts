@@ -12,7 +12,7 @@ export interface Create {
   readonly amount: bigint;
   /** The currency whose minor units the amount counts; `null` for atoms of USDC. */
   readonly currency: string | null;
-  /** The lines of a cart; `null` for a free amount. */
+  /** The lines of a cart, or a typed sum as a line; `null` for a sum without a tax rate. */
   readonly lines: SaleLines | null;
   readonly splitGroup: string | null;
   readonly tipping: readonly number[] | null;
@@ -114,7 +114,7 @@ export type SalePrice = CountedPrice & { readonly terms: string; readonly rate: 
 export interface Asking extends Timed {
   readonly at: 'asking';
   readonly request: OfflineRequest;
-  /** The lines of a cart; `null` for a free amount. */
+  /** The lines of a cart, or a typed sum as a line; `null` for a sum without a tax rate. */
   readonly lines: SaleLines | null;
   /**
    * The online payment for the same cart that was left open; `null` if there is none. Absent in

@@ -150,6 +150,8 @@ export interface Settings {
   readonly locked: boolean;
   /** The merchant's currency in the service's last response; absent if there was none. */
   readonly currency?: string | null;
+  /** The tax rate of typed sums in the same response, in basis points. */
+  readonly taxRate?: number | null;
   /** True if a second window faces the customer. */
   readonly display: boolean;
   /** Receipt printer connected to this computer, or `null`. */

@@ -92,11 +92,12 @@ test('refunds of a sum take from each rate and the tip, and totals add their tax
 test('a till reads the discounts, the default tax rate and the tips of its account', async () => {
   const { accountId } = store.merchant.tenant;
   const shown = async () => {
-    const { discounts, default_tax_rate, tip_percentages } = (await till.get('/terminal')).body;
-    return { discounts, default_tax_rate, tip_percentages };
+    const { body } = await till.get('/terminal');
+    const { discounts, default_tax_rate, default_tax_basis_points, tip_percentages } = body;
+    return { discounts, default_tax_rate, default_tax_basis_points, tip_percentages };
   };
-  const none = { discounts: [], default_tax_rate: null, tip_percentages: [10, 15, 20] };
-  assert.deepEqual(await shown(), none);
+  const noTax = { default_tax_rate: null, default_tax_basis_points: null };
+  assert.deepEqual(await shown(), { discounts: [], ...noTax, tip_percentages: [10, 15, 20] });
   const set = {
     discounts: [
       { name: 'Staff', rate: 10_000 },
@@ -110,5 +111,5 @@ test('a till reads the discounts, the default tax rate and the tips of its accou
     const tax_rates = [{ name: 'Food', rate: 700 }];
     await updateShopSettings(tx, accountId, { ...settings, ...set, tax_rates });
   });
-  assert.deepEqual(await shown(), set);
+  assert.deepEqual(await shown(), { ...set, default_tax_basis_points: 700 });
 });

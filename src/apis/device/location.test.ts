@@ -28,7 +28,7 @@ before(async () => {
   await putRates(store.db, { eur: '1', jpy: '1' }, { now: new Date() });
   await store.db.query(
     `update accounts set time_zone = 'America/Los_Angeles', language = 'en', currency = 'eur',
-       address = '1 Head Office', tax_rates = $2 where id = $1`,
+       default_tax_rate = 'Standard', address = '1 Head Office', tax_rates = $2 where id = $1`,
     [
       store.merchant.tenant.accountId,
       JSON.stringify([
@@ -93,13 +93,20 @@ const rateOf = ({ body }: { readonly body: Record<string, unknown> }) =>
 
 test('a named tax rate is the location’s, from a till and from a server', async () => {
   const merchant = await server.merchant();
+  const ofTill = async () => (await server.device().get('/terminal')).body.default_tax_basis_points;
   const sale = { amount: 1_000_000, line_items: [{ ...item, tax_rate: 'Standard' }] };
   const sell = () => server.device().post('/payment_intents', sale);
   const send = () => merchant.post('/payment_intents', { ...sale, terminal: store.terminalId });
   await moveTerminal(store, null);
-  assert.deepEqual([rateOf(await sell()), rateOf(await send())], [1_900, 1_900]);
+  assert.deepEqual(
+    [rateOf(await sell()), rateOf(await send()), await ofTill()],
+    [1_900, 1_900, 1_900],
+  );
   await moveTerminal(store, kiritimati);
-  assert.deepEqual([rateOf(await sell()), rateOf(await send())], [1_000, 1_000]);
+  assert.deepEqual(
+    [rateOf(await sell()), rateOf(await send()), await ofTill()],
+    [1_000, 1_000, 1_000],
+  );
   const only = await addLocation(store, { name: 'Fair', tax_rates: [{ name: 'Fair', rate: 0 }] });
   await moveTerminal(store, only);
   const refused = await sell();
@@ -108,6 +115,7 @@ test('a named tax rate is the location’s, from a till and from a server', asyn
     [400, 'line_items.0.tax_rate'],
     'the location has no rate of that name',
   );
+  assert.equal(await ofTill(), null);
 });
 
 test('a terminal of another account does not apply the rates of its location', async () => {

@@ -34,6 +34,7 @@ const responses = {
       currency: 'eur',
       discounts: [{ name: 'Regulars', rate: 1000 }],
       default_tax_rate: 'standard',
+      default_tax_basis_points: 1900,
       tip_percentages: [10, 15, 20],
       signs_receipts: false,
       tag_url: 'https://pay.example.com/t/3nF8qTz0LwKc5YbRm1XaVe',
@@ -61,7 +62,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     selectShift(ctx.db, caller.terminalId),
     selectTaxSettings(ctx.db, [asked]),
   ]);
-  const taxes = taxesOf(asked);
+  const tax = taxesOf(asked)?.tax_rates.find(({ name }) => name === shop.default_tax_rate);
   return {
     ...terminalObject(row),
     ...offline,
@@ -70,9 +71,8 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     language: at.language,
     currency: at.currency,
     discounts: shop.discounts.map((one) => ({ ...one })),
-    default_tax_rate: taxes?.tax_rates.some(({ name }) => name === shop.default_tax_rate)
-      ? shop.default_tax_rate
-      : null,
+    default_tax_rate: tax?.name ?? null,
+    default_tax_basis_points: tax?.rate ?? null,
     tip_percentages: shop.tip_percentages ?? USUAL_TIPS,
     signs_receipts: shop.fiscal_signer?.called_by === 'terminal',
     tag_url: tagUrl(ctx.pages, row),

@@ -123,6 +123,13 @@ export const DeviceSchema = Type.Object(
           'The name of the tax rate of a sale that is typed on the keypad; `null` for none.',
       }),
     ),
+    default_tax_basis_points: nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 10_000,
+        description: 'The basis points of `default_tax_rate` at this terminal.',
+      }),
+    ),
     tip_percentages: Type.Array(Type.Integer({ description: 'Percent of the amount.' }), {
       description: 'The tips that the till offers.',
     }),

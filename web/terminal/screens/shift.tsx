@@ -101,9 +101,10 @@ function useSettings(device: Device | null): Pick<TillContext, 'settings' | 'cha
     if (person !== null && !isIn) change({ shiftSince: null, person: null });
   }, [device, change]);
   const currency = device?.currency;
+  const taxRate = device?.default_tax_basis_points ?? null;
   useEffect(() => {
-    if (currency !== undefined) change({ currency });
-  }, [currency, change]);
+    if (currency !== undefined) change({ currency, taxRate });
+  }, [currency, taxRate, change]);
   return { settings, change };
 }
 
