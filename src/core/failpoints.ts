@@ -4,6 +4,8 @@
  */
 export const FAILPOINTS = [
   'payments.request_committed',
+  'offline.sales_judged',
+  'offline.sales_committed',
   'settlement.sender_taken',
   'settlement.signed_committed',
   'settlement.signature_given',

@@ -10,8 +10,10 @@ import { wallet } from '#sandbox/derive-wallets.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { type Body, type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
+import { setLimits, signAtTerms, type TillTerms } from '#testkit/apis/offline-sales.ts';
 import { readLink, sign } from '#testkit/apis/pay-links.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
 import { type ChaosGround, openChaosGround } from '#testkit/simulation/chaos/chaos-ground.ts';
 import { enrolOwner } from '#testkit/simulation/chaos/chaos-owner.ts';
@@ -27,11 +29,11 @@ import { lastOf } from '#testkit/simulation/restore-ground.ts';
 /** Failpoints in the relayer and the webhook worker, which have faster tests elsewhere. */
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
- * Failpoints that no sale reaches. They are tested in `recovery.test.ts`,
- * `relayer-answered.test.ts`, the email tests below and, for keys in a remote signer,
- * `relayer-signer.test.ts`.
+ * Failpoints that no sale online reaches. They are tested in `recovery.test.ts`,
+ * `relayer-answered.test.ts`, the tests of offline sales and emails below and, for keys in a remote
+ * signer, `relayer-signer.test.ts`.
  */
-const BESIDE_SALES = /^(recovery|mail|reorganizations)\.|\.signature_given$/;
+const BESIDE_SALES = /^(recovery|mail|offline|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 /** Root of an earlier build. Its workers are killed, and workers of this build take over. */
 const firstRoot = process.env.EARLIER_BUILD;
@@ -144,6 +146,34 @@ async function payByLink(party: Party, api: ChaosProcess) {
   return { paid: await untilPaid(party.merchant, intent), intent };
 }
 
+/** €9.90 at the till’s terms. */
+const OFFLINE_PRICE = { currency: 'eur', amount: 990, rate: '1.096276999892', margin: 100 };
+
+/** Forwards a sale in euros that the till took offline, until it is paid. */
+async function forwardSale({ merchant, terminal }: Party): Promise<Sold> {
+  await setLimits({ store: { db, terminalId: sandbox.test.terminal } });
+  await db.query(`update accounts set currency = 'eur' where id = $1`, [sandbox.account]);
+  await putRates(db, { eur: '1.08542277217' }, { now: new Date() });
+  const { offline_terms: terms } = await untilDone(
+    () => terminal.get('/terminal'),
+    ({ body }) => (body.offline_terms as TillTerms | null)?.presentment != null,
+  );
+  const payer = wallet(ground.secret, 'testnet payer ok');
+  const sale = await signAtTerms(payer, terms as TillTerms, OFFLINE_PRICE.amount);
+  const first = ({ body }: Reply) => (body.data as readonly Body[] | undefined)?.[0];
+  const { data } = await untilDone(
+    () => terminal.post('/offline_payments', { payments: [sale] }),
+    (reply) => first(reply)?.status === 'succeeded',
+  );
+  const [sold] = data as readonly Body[];
+  const intent = String(sold?.payment_intent);
+  const paid = await untilPaid(merchant, intent);
+  const { currency, amount, rate, margin } = paid.presentment as Body;
+  assert.deepEqual({ currency, amount, rate, margin }, OFFLINE_PRICE);
+  assert.deepEqual([sold?.payment, paid.amount], [paid.payment, 10_853_143]);
+  return { paid, intent };
+}
+
 interface Sold {
   readonly paid: Body;
   readonly intent: string;
@@ -244,6 +274,19 @@ describe('a process killed around a payment that a wallet has signed', () => {
     const skip = isNightly && !NIGHTLY ? 'in the nightly run' : false;
     it(`charges the wallet once after dying at ${point}`, { skip }, async () => {
       await sellAtDeath(point, payByLink, async ({ by }) => assert.equal(by, 'authorization'));
+    });
+  }
+});
+
+describe('a process killed while it forwards a sale that a till took offline', () => {
+  const steps = OF_AUTHORIZATIONS.filter((name) => name !== 'payments.request_committed');
+  for (const point of ['offline.sales_judged', 'offline.sales_committed', ...steps] as const) {
+    const isNightly = TESTED_ELSEWHERE.test(point) && point !== WORST;
+    const skip = isNightly && !NIGHTLY ? 'in the nightly run' : false;
+    it(`charges the wallet once, at the till’s rate, after dying at ${point}`, {
+      skip,
+    }, async () => {
+      await sellAtDeath(point, forwardSale, async ({ by }) => assert.equal(by, 'authorization'));
     });
   }
 });

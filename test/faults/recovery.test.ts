@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { wallet } from '#sandbox/derive-wallets.ts';
+import {
+  forwardSales,
+  settleForwarded,
+  signAtTerms,
+  type TillTerms,
+} from '#testkit/apis/offline-sales.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import { openRestoreGround } from '#testkit/simulation/restore-ground.ts';
+import { CART, DISCOUNT, openEuroShop, PRICE } from '#testkit/simulation/offline-day.ts';
+import { openRestoreGround, persist } from '#testkit/simulation/restore-ground.ts';
 
 /** A database that is restored or fails over while the chain advances. */
 
@@ -88,6 +96,35 @@ describe('a sale in euro, with lines', () => {
       assert.deepEqual(await soldOf(path), { amount: 2_500_000, ...none });
     }
     assert.equal(await world.settledOnChain('LOST-EUR'), 1);
+    await world.comeToRest();
+  });
+});
+
+describe('a euro shop sells while its line is cut', () => {
+  it('readers show what was sold, after rate, currency and database have changed', async () => {
+    const shop = await openEuroShop(world);
+    const restore = await world.backUp('before the terms');
+    await shop.openInTheMorning();
+    const { terminal } = world.node(0);
+    const { body: till } = await terminal.get('/terminal');
+    const payer = wallet(world.ground.secret, 'testnet payer ok');
+    const sale = await signAtTerms(payer, till.offline_terms as TillTerms, PRICE);
+    const record = {
+      ...sale,
+      ...{ line_items: CART.map((line) => ({ ...line, tax_inclusive: true })) },
+      ...{ discount: { rate: DISCOUNT }, cashier: shop.lena },
+    };
+    await shop.changeInTheEvening();
+    await restore();
+    // The copy does not have these changes.
+    await shop.changeInTheEvening();
+    // The other node may still be recovering.
+    const other = world.node(1).terminal;
+    await persist(() => forwardSales(other, [record]));
+    const [item] = await settleForwarded(other, [record]);
+    assert.equal(item?.status, 'succeeded', JSON.stringify(item));
+    await shop.checkSale(item?.payment);
+    assert.deepEqual(await settleForwarded(terminal, [record]), [item]);
     await world.comeToRest();
   });
 });

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { LocalAccount } from 'viem/accounts';
-import { chargesOf } from '#core/charges.ts';
+import { chargesOf, type FeeRates } from '#core/charges.ts';
+import { toAtomsUp } from '#core/currency-conversion.ts';
 import type { Sql } from '#db/database.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import { offlineMessage, offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
+import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import type { Caller, Reply } from '#testkit/apis/api-client.ts';
 import type { PayGround } from '#testkit/apis/pay-ground.ts';
 import { AMOUNT } from '#testkit/fixtures/payments/sale-amounts.ts';
@@ -83,6 +85,55 @@ export async function signOffline(
     salt,
     accepted_at: (wish.acceptedAt ?? new Date()).toISOString(),
   };
+}
+
+/** The payment terms that a till stores before it goes offline. */
+export interface TillTerms {
+  readonly chain_id: number;
+  readonly usdc: Hex;
+  readonly usdc_name: string;
+  readonly usdc_version: string;
+  readonly settlement: Hex;
+  readonly merchant_number: number;
+  readonly rates: FeeRates;
+  readonly presentment: {
+    readonly id: string;
+    readonly currency: string;
+    readonly rate: string;
+  } | null;
+}
+
+/**
+ * Has a wallet sign a sale at a till's terms.
+ * @param units minor units of the terms' currency, or atoms if they have none
+ */
+export async function signAtTerms(account: LocalAccount, terms: TillTerms, units: number) {
+  const { presentment: price } = terms;
+  const amount = price === null ? BigInt(units) : toAtomsUp(BigInt(units), price);
+  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
+  const signed = {
+    from: account.address,
+    value: chargesOf(amount, terms.rates).pulled,
+    validBefore: BigInt(Math.floor(Date.now() / 1_000) + 86_400),
+    nonce: offlineNonce({ merchantNumber: BigInt(terms.merchant_number), amount, salt }),
+  };
+  const usdcDomain = { name: terms.usdc_name, version: terms.usdc_version };
+  const token = { chainId: terms.chain_id, usdc: terms.usdc, usdcDomain };
+  const message = receiveAuthorization(token, { ...signed, to: terms.settlement });
+  const sale: KeptSale = {
+    authorization: {
+      from: signed.from,
+      value: Number(signed.value),
+      valid_after: 0,
+      valid_before: Number(signed.validBefore),
+      nonce: signed.nonce,
+      signature: await account.signTypedData(message),
+    },
+    amount: Number(amount),
+    salt,
+    accepted_at: new Date().toISOString(),
+  };
+  return price === null ? sale : { ...sale, presentment: { terms: price.id, amount: units } };
 }
 
 /** A forwarded sale as the till's API returns it. */

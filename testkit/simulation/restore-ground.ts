@@ -273,6 +273,7 @@ export async function openRestoreGround(
   const node = (position: number) => {
     const url = nodes[position]?.url;
     return {
+      url,
       merchant: caller(`${url}/v1`, sandbox.test.secret_key),
       terminal: caller(`${url}/device/v1`, sandbox.test.device_key),
     };

@@ -6,6 +6,7 @@ import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import { selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
+import { failpoint } from '#core/failpoints.ts';
 import { perProcess } from '#core/once-per-process.ts';
 import { createBatcher } from '#db/batching.ts';
 import { EVENTS_TOPIC, eventsKey } from '#events/append-events.ts';
@@ -135,8 +136,10 @@ export async function forwardOffline(
   if (unsettled !== null) return unsettled;
   const arrived = await judgeAll(ctx, chain, { sales: fresh, now });
   if (isRefusal(arrived)) return arrived;
+  failpoint('offline.sales_judged');
   const taken = await takerOf(ctx).add({ ...request, arrived });
   if (isRefusal(taken)) return taken;
+  failpoint('offline.sales_committed');
   wake(ctx, request, taken);
   return answerAll(checked, { rows: [...known, ...taken.rows], undecided: taken.undecided });
 }

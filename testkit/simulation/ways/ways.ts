@@ -3,16 +3,14 @@ import { randomBytes } from 'node:crypto';
 import { x402Client } from '@x402/core/client';
 import { ExactEvmScheme } from '@x402/evm';
 import { present } from '#core/assert.ts';
-import { chargesOf, type FeeRates } from '#core/charges.ts';
 import { describeError } from '#observability/log.ts';
 import type { TappedType } from '#payments/credential.ts';
 import { methodOf, type PaymentMethod } from '#payments/payment.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
-import { offlineNonce } from '#settlement/chain/check/offline-authorization.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { receiveAuthorization } from '#settlement/contract/signed-messages.ts';
 import { type Caller, caller, type Reply } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
+import { signAtTerms, type TillTerms } from '#testkit/apis/offline-sales.ts';
 import { type LinkBody, readLink, sign } from '#testkit/apis/pay-links.ts';
 import { lastOf, persist } from '#testkit/simulation/restore-ground.ts';
 import type { UndeployedWallet } from '#testkit/simulation/ways/outside-wallets.ts';
@@ -324,54 +322,18 @@ export const WAYS: readonly Way[] = [
   },
 ];
 
-/** The payment terms that a till must store before it goes offline. */
-interface OfflineTerms {
-  readonly chain_id: number;
-  readonly usdc: Hex;
-  readonly usdc_name: string;
-  readonly usdc_version: string;
-  readonly settlement: Hex;
-  readonly merchant_number: number;
-  readonly rates: FeeRates;
-}
-
-async function offlineTermsOf({ terminal }: Door): Promise<OfflineTerms> {
+async function offlineTermsOf({ terminal }: Door): Promise<TillTerms> {
   const read = () => persist(() => terminal.get('/terminal'));
   const answer = await lastOf(read, ({ body }) => body.offline_terms !== null, DECIDED_MS);
-  return present(answer?.body.offline_terms as OfflineTerms | null, 'terms of offline sales');
+  return present(answer?.body.offline_terms as TillTerms | null, 'terms of offline sales');
 }
 
 /**
  * Begins a sale at an offline till: the wallet signs the terms, and the till stores the signature.
  */
 async function acceptOffline(shopping: Shopping): Promise<Attempt> {
-  const { account, from } = shopping.payer;
-  const { amount } = shopping.wish;
   const terms = await offlineTermsOf(doorAt(shopping, 0));
-  const salt: Hex = `0x${randomBytes(32).toString('hex')}`;
-  const merchantNumber = BigInt(terms.merchant_number);
-  const signed = {
-    from,
-    value: chargesOf(BigInt(amount), terms.rates).pulled,
-    validBefore: BigInt(Math.floor(Date.now() / 1_000) + 86_400),
-    nonce: offlineNonce({ merchantNumber, amount: BigInt(amount), salt }),
-  };
-  const usdcDomain = { name: terms.usdc_name, version: terms.usdc_version };
-  const token = { chainId: terms.chain_id, usdc: terms.usdc, usdcDomain };
-  const message = receiveAuthorization(token, { ...signed, to: terms.settlement });
-  const record = {
-    authorization: {
-      from,
-      value: Number(signed.value),
-      valid_after: 0,
-      valid_before: Number(signed.validBefore),
-      nonce: signed.nonce,
-      signature: await account.signTypedData(message),
-    },
-    amount,
-    salt,
-    accepted_at: new Date().toISOString(),
-  };
+  const record = await signAtTerms(shopping.payer.account, terms, shopping.wish.amount);
   return {
     intent: null,
     pay: (node) => forward(shopping, node, record),
