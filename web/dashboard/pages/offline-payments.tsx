@@ -20,7 +20,7 @@ import { useChosenDays, useDays, useTimeZone } from '../account/time-zone.ts';
 import { ExportButton } from '../exports/export-dialog.tsx';
 import { HandInDialog } from '../payments/hand-in-dialog.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
-import { bounceWords, offlineColumns } from '../payments/offline-columns.tsx';
+import { bounceAdvice, bounceWords, offlineColumns } from '../payments/offline-columns.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
 import { dayBefore } from '../statistics/day-bounds.ts';
 import { ListFilters, StatusFilter } from '../statistics/day-filters.tsx';
@@ -165,7 +165,8 @@ function SaleView({ sale }: { readonly sale: OfflinePayment }): ReactNode {
       {reason === null ? null : (
         <Notice tone="bad">
           <strong>{bounceWords(reason)}</strong>
-          <p>{t('dashboard.offline.bounced.text')}</p>
+          <p>{bounceAdvice(reason)}</p>
+          {reason === 'already_paid' ? null : <p>{t('dashboard.offline.bounced.text')}</p>}
         </Notice>
       )}
       {sale.presentment_problem === null ? null : (

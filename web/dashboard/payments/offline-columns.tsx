@@ -31,6 +31,11 @@ export function bounceWords(reason: string): string {
   return t(`dashboard.offline.reason.${reason as Reason}`);
 }
 
+/** Says what the owner can do about a bounce; `null` for an unknown reason. */
+export function bounceAdvice(reason: string): string | null {
+  return Object.hasOwn(REASONS, reason) ? t(`dashboard.offline.advice.${reason as Reason}`) : null;
+}
+
 function Result({ sale }: { readonly sale: OfflinePayment }): ReactNode {
   if (sale.payment !== null) return <ObjectLink id={sale.payment} />;
   return sale.bounce_reason === null ? null : <>{bounceWords(sale.bounce_reason)}</>;

@@ -21,9 +21,14 @@ export function problemWords(problem: OfflineProblem | Extract<NotAccepted, stri
   }
 }
 
-/** Says up to which sum the till sells offline. */
-export function sellsWords({ units, currency }: MostSum): string {
-  return t('till.offline_sale.sells', { sum: formatMoney(BigInt(units), currency) });
+/** Says up to which sum the till sells offline, or why it cannot. */
+export function outlookWords(next: MostSum | OfflineProblem): string {
+  if ('units' in next) {
+    const { units, currency } = next;
+    return t('till.offline_sale.sells', { sum: formatMoney(BigInt(units), currency) });
+  }
+  const isUsedUp = next.is === 'count' || next.is === 'total' || next.is === 'per_payment';
+  return isUsedUp ? t('till.offline_sale.used_up') : problemWords(next);
 }
 
 const REASONS: Readonly<Record<string, TextKey>> = {

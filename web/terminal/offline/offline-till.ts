@@ -1,4 +1,3 @@
-import { toAtomsUp } from '#core/currency-conversion.ts';
 import { hasDiscount, type SaleLines, salePrice } from '#prices/sale-lines.ts';
 import { type Hex, toHex } from '../../data/bytes.ts';
 import type { Device } from '../../data/device-api.ts';
@@ -39,17 +38,17 @@ import {
   type AskedSale,
   cardProblem,
   chargedFor,
-  mostPerPayment,
+  mostNext,
   type NotAccepted,
   type OfflineLimits,
   type OfflineProblem,
   type OfflineTerms,
   requestProblem,
   type Standing,
+  saleIn,
   saleProblem,
   serviceTime,
   type TillSale,
-  termsIn,
   tillProblem,
   validBeforeOf,
 } from './till-offline-limits.ts';
@@ -92,6 +91,8 @@ const LOCK = 'tapline.terminal.offline_sales';
 const AGAIN_MS = [500, 1_000, 2_000, 3_000, 5_000, 10_000, 30_000] as const;
 /** Interval at which a storage that does not answer is tried again. */
 const STORAGE_AGAIN_MS = 2_000;
+/** Interval at which the till checks again what it could sell. */
+const LOOK_AGAIN_MS = 30_000;
 /** Minimum interval between writes of the time of the last contact. */
 const CONTACT_EVERY_MS = 30_000;
 /**
@@ -125,22 +126,6 @@ function signedIn(): string | null {
 
 /** A sale for the customer to sign. */
 type PreparedSale = Pick<Asking, 'request' | 'lines' | 'price'> & Pick<TillSale, 'presentment'>;
-
-/**
- * Returns the atoms of a sale, at the till's terms if it is in the shop's currency; `null` if the
- * till has no terms for that.
- */
-function saleIn(
-  { amount, currency }: Pick<Create, 'amount' | 'currency'>,
-  standing: Standing,
-): TillSale | null {
-  if (currency === null) return { amount, presentment: null };
-  const terms = termsIn(currency, standing);
-  if (terms === null) return null;
-  const { id, rate, margin } = terms;
-  const presentment = { terms: id, currency, amount: Number(amount), rate, margin };
-  return { amount: toAtomsUp(amount, terms), presentment };
-}
 
 function linesOf({ lineItems, discount, discountRate: rate }: SaleLines) {
   return { lineItems, discount: rate === undefined ? discount : { rate } };
@@ -299,11 +284,8 @@ export class OfflineTill {
   async #look(): Promise<void> {
     const standing = await this.#standing();
     if (standing === null) return this.#show({ outlook: null });
-    const currency = this.#kept?.currency ?? null;
-    const problem = tillProblem(currency, standing);
-    const { problemWords, sellsWords } = await withTexts(() => import('./bounce-words.ts'));
-    const sells = () => sellsWords(mostPerPayment(currency, standing));
-    this.#show({ outlook: problem === null ? sells() : problemWords(problem) });
+    const { outlookWords } = await withTexts(() => import('./bounce-words.ts'));
+    this.#show({ outlook: outlookWords(mostNext(this.#kept?.currency ?? null, standing)) });
   }
 
   /**
@@ -479,6 +461,7 @@ export class OfflineTill {
     // The sale is on the disk, so it is accepted even if reading it back fails.
     await this.#refresh().catch(() => this.#show({ sales: [...this.#view.sales, sale] }));
     this.#wake.abort();
+    void this.#look();
     return slipOf(sale);
   }
 
@@ -495,7 +478,12 @@ export class OfflineTill {
 
   /** Forwards waiting sales whenever there is a connection, until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    signal.addEventListener('abort', () => this.#wake.abort());
+    // Hours and terms end while the till is offline.
+    const looking = setInterval(() => void this.#look(), LOOK_AGAIN_MS);
+    signal.addEventListener('abort', () => {
+      clearInterval(looking);
+      this.#wake.abort();
+    });
     let rounds = 0;
     let isFirst = true;
     while (!signal.aborted) {
@@ -545,6 +533,7 @@ export class OfflineTill {
     const over = kept === null ? [] : sales.filter((sale) => isOver(sale, this.#now(kept)));
     if (over.length > 0) await removeSales(over);
     await this.#refresh();
+    void this.#look();
     return isSent;
   }
 

@@ -5,6 +5,7 @@ import type { HeldSale } from './held-sales.ts';
 import {
   cardProblem,
   chargedFor,
+  mostNext,
   mostPerPayment,
   type OfflineLimits,
   type OfflineTerms,
@@ -247,6 +248,31 @@ test('the till names the smaller of limit and cap, in the currency in which it s
   assert.deepEqual(most('eur', { cap: 10_853_143 }), { units: 990, currency: 'eur' });
   assert.deepEqual(most(null), { units: 10_854_227, currency: null });
   assert.deepEqual(most(null, { cap: 5_000_000 }), { units: 5_000_000, currency: null });
+});
+
+test('the till says what waiting sales leave of the limits, in the currency of the sale', () => {
+  const next = (currency: string | null, sales: readonly HeldSale[], part = {}) =>
+    mostNext(currency, standing({ limits: EURO_LIMITS, terms: EURO_TERMS, sales, ...part }));
+  const { amount, presentment } = inEuros(1_000);
+  const half = held(Number(amount), { presentment });
+  assert.deepEqual(next('eur', []), { units: 1_000, currency: 'eur' });
+  assert.deepEqual(next('eur', [half]), { units: 1_000, currency: 'eur' });
+  // 1.08 USDC are a little less than €1.00 of the total of €20.00.
+  assert.deepEqual(next('eur', [half, held(1_080_000)]), { units: 900, currency: 'eur' });
+  assert.deepEqual(next(null, [half, held(1_080_000)]), { units: 9_774_227, currency: null });
+  const most = { units: 2_000, currency: 'eur' };
+  assert.deepEqual(next('eur', [half, half]), { is: 'total', most });
+  const paid = held(Number(amount), { presentment, state: succeeded });
+  assert.deepEqual(next('eur', [paid, paid]), { units: 1_000, currency: 'eur' });
+  assert.deepEqual(
+    next(
+      'eur',
+      Array.from({ length: 9 }, () => held(1)),
+    ),
+    { is: 'count', most: 9 },
+  );
+  assert.deepEqual(next('chf', []), { is: 'no_rate' });
+  assert.deepEqual(next('eur', [], { isSafe: false }), { is: 'unsafe' });
 });
 
 test('a price is sold only at terms in its currency that have not ended', () => {

@@ -1,4 +1,4 @@
-import { toMinorUnitsDown } from '#core/currency-conversion.ts';
+import { toAtomsUp, toMinorUnitsDown } from '#core/currency-conversion.ts';
 import { atoms, basisPoints } from '#core/money.ts';
 import { addSums, countedSum, isAboveLimit, type OfflineSum } from '#core/offline-sums.ts';
 import type { Hex } from '../../data/bytes.ts';
@@ -131,6 +131,22 @@ export function saleOf({ amount, presentment = null }: HeldSale): TillSale {
 }
 
 /**
+ * Returns the atoms of a sale, at the till's terms if it is in the shop's currency; `null` if the
+ * till has no terms for that.
+ */
+export function saleIn(
+  { amount, currency }: { readonly amount: bigint; readonly currency: string | null },
+  standing: Standing,
+): TillSale | null {
+  if (currency === null) return { amount, presentment: null };
+  const terms = termsIn(currency, standing);
+  if (terms === null) return null;
+  const { id, rate, margin } = terms;
+  const presentment = { terms: id, currency, amount: Number(amount), rate, margin };
+  return { amount: toAtomsUp(amount, terms), presentment };
+}
+
+/**
  * Returns the highest sum of one sale in this currency, or in USDC (`null`): the admin's limit, or
  * the operator's cap if that is lower at the rate of the terms.
  */
@@ -178,6 +194,26 @@ export function saleProblem(sale: TillSale, standing: Standing): OfflineProblem 
   if (open.length + 1 > limits.count) return { is: 'count', most: limits.count };
   const total = open.map((one) => countOf(saleOf(one))).reduce(addSums, countOf(sale));
   return isAbove(total, limits, 'total') ? { is: 'total', most: limitOf(limits, 'total') } : null;
+}
+
+/**
+ * Returns the highest sum of the next sale in this currency, or the reason why there can be none.
+ * It is below {@link mostPerPayment} if the waiting sales leave less of the limit of their total.
+ */
+export function mostNext(currency: string | null, standing: Standing): MostSum | OfflineProblem {
+  const problemAt = (units: number): OfflineProblem | null => {
+    const sale = saleIn({ amount: BigInt(units), currency }, standing);
+    return sale === null ? tillProblem(currency, standing) : saleProblem(sale, standing);
+  };
+  const problem = problemAt(1);
+  if (problem !== null) return problem;
+  let [most, above] = [1, mostPerPayment(currency, standing).units + 1];
+  while (above - most > 1) {
+    const middle = Math.floor((most + above) / 2);
+    if (problemAt(middle) === null) most = middle;
+    else above = middle;
+  }
+  return { units: most, currency };
 }
 
 /**

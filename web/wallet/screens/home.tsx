@@ -1,6 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import type { Pass, PassCode, Wallet } from '../../data/payer-api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
+import { useOnline } from '../../data/use-online.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
@@ -59,8 +60,13 @@ function Faucet(): ReactNode {
   );
 }
 
+interface CodeProps {
+  readonly pass: Pass;
+  readonly online: boolean;
+}
+
 /** Shows a code that a till can scan, one click from home. */
-function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
+function CodeForTill({ pass, online }: CodeProps): ReactNode {
   const { api, vault } = useHere();
   const { busy, problem, change } = useChange();
   const [refused, setRefused] = useState<string | null>(null);
@@ -72,9 +78,11 @@ function CodeForTill({ pass }: { readonly pass: Pass }): ReactNode {
   };
   return (
     <>
-      <Button kind="primary" large wide busy={busy} onClick={show}>
-        {t('wallet.show_code')}
-      </Button>
+      {online ? (
+        <Button kind="primary" large wide busy={busy} onClick={show}>
+          {t('wallet.show_code')}
+        </Button>
+      ) : null}
       <ProblemNotice problem={refused ?? problem} />
       {code === null ? null : (
         <PassCodeSheet pass={pass} made={code} onClose={() => setCode(null)} />
@@ -98,13 +106,15 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
   const { policy } = wallet;
   const pass = rowsOf(usePasses())?.find(({ status }) => status === 'active');
   const needsYes = status !== 'ready' && status !== 'no_money';
+  const online = useOnline();
+  const title = status === 'ready' && !online ? 'wallet.home.status.offline' : TITLES[status];
   return (
     <section className="card stack" aria-label={t('wallet.home.payments')}>
       <h2 className="row">
         <span className={`wallet-status wallet-status-${needsYes ? 'open' : 'done'}`}>
           <Icon name={needsYes ? 'lock' : 'good'} />
         </span>
-        <span>{t(wallet.former === null ? TITLES[status] : 'wallet.home.moved.heading')}</span>
+        <span>{t(wallet.former === null ? title : 'wallet.home.moved.heading')}</span>
       </h2>
       {policy === null || needsYes ? (
         <p className="soft">
@@ -124,7 +134,9 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
           {t('wallet.allow.button')}
         </Button>
       ) : null}
-      {status === 'ready' && pass !== undefined ? <CodeForTill pass={pass} /> : null}
+      {status === 'ready' && pass !== undefined ? (
+        <CodeForTill pass={pass} online={online} />
+      ) : null}
       {asking ? (
         <AllowSheet
           action={t('wallet.allow.button')}
