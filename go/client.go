@@ -51,6 +51,7 @@ type Client struct {
 	Payments       *Payments
 	Refunds        *Refunds
 	Terminals      *Terminals
+	Shifts         *Shifts
 	Events         *Events
 
 	apiKey     string
@@ -123,6 +124,7 @@ func newClient(key, baseURL string, options Options) *Client {
 	client.Payments = &Payments{client}
 	client.Refunds = &Refunds{client}
 	client.Terminals = &Terminals{client}
+	client.Shifts = &Shifts{client}
 	client.Events = &Events{client}
 	return client
 }

@@ -808,6 +808,348 @@ type TerminalList struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// The report of a shift that has ended: everything booked at its terminal since the previous report. It never changes, and cash is not counted.
+type ShiftReport struct {
+	// The id of a shift: shf_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The series that `number` counts in. After a loss of data a new one begins.
+	Series string `json:"series"`
+
+	// Counts the reports of the terminal from 1, without gaps, in each series.
+	Number int64 `json:"number"`
+
+	// True if the series began after a loss of data.
+	AfterLoss bool `json:"after_loss"`
+
+	// The id of a terminal: tml_…
+	Terminal string `json:"terminal"`
+
+	// The id of a location: loc_…
+	Location *string `json:"location"`
+
+	// When the shift began.
+	StartedAt string `json:"started_at"`
+
+	// When it ended.
+	EndedAt string `json:"ended_at"`
+
+	// The end of the terminal’s previous report, or else when the terminal was created. The report holds everything that was booked from there on.
+	CoversFrom string `json:"covers_from"`
+
+	// The sums by the person who was signed in at the till: sales by who made them, refunds by who refunded.
+	Cashiers []ShiftReportCashiersItem `json:"cashiers"`
+
+	// The sums, one element per currency.
+	Figures []ShiftReportFiguresItem `json:"figures"`
+
+	// The sales by what the customers paid with.
+	Methods []ShiftReportMethodsItem `json:"methods"`
+
+	// The lines of the sales.
+	Items []ShiftReportItemsItem `json:"items"`
+
+	// The number of sales that the till accepted offline.
+	Offline int64 `json:"offline"`
+
+	// The number of intents that were declined at least once.
+	Declines int64 `json:"declines"`
+
+	// The number of the first sale’s receipt.
+	FirstReceipt *string `json:"first_receipt"`
+
+	// The number of the last sale’s receipt.
+	LastReceipt *string `json:"last_receipt"`
+
+	// The number of the first refund’s receipt.
+	FirstRefundReceipt *string `json:"first_refund_receipt"`
+
+	// The number of the last refund’s receipt.
+	LastRefundReceipt *string `json:"last_refund_receipt"`
+
+	// Payments and refunds that a reorganization of the chain removed after they were booked, with figures below 0; or brought back, with figures above 0.
+	Corrections []ShiftReportCorrectionsItem `json:"corrections"`
+}
+
+// ShiftReportCashiersItem of the API.
+type ShiftReportCashiersItem struct {
+	// The person signed in at the till (`POST /shift`); `null` if none.
+	Cashier *string `json:"cashier"`
+
+	// The name of the person when the shift ended.
+	Name *string `json:"name"`
+
+	// The sums, one element per currency.
+	Figures []ShiftReportCashiersItemFiguresItem `json:"figures"`
+}
+
+// ShiftReportCashiersItemFiguresItem of the API.
+type ShiftReportCashiersItemFiguresItem struct {
+	// The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.
+	Currency string `json:"currency"`
+
+	// The number of sales.
+	Count int64 `json:"count"`
+
+	// The sum of the sales without tips.
+	Sales int64 `json:"sales"`
+
+	// The sum of their tips.
+	Tips int64 `json:"tips"`
+
+	// The sum of their discounts.
+	Discounts int64 `json:"discounts"`
+
+	// The number of refunds.
+	Refunds int64 `json:"refunds"`
+
+	// The sum of the refunds.
+	Refunded int64 `json:"refunded"`
+
+	// The taxes of the sales with lines, by rate. Refunds are not subtracted.
+	Taxes []ShiftReportCashiersItemFiguresItemTaxesItem `json:"taxes"`
+
+	// The part of the taxes that the refunds returned.
+	RefundedTaxes []ShiftReportCashiersItemFiguresItemRefundedTaxesItem `json:"refunded_taxes"`
+
+	// What the sales brought in USDC atoms, with tips and before refunds.
+	Atoms int64 `json:"atoms"`
+}
+
+// ShiftReportCashiersItemFiguresItemTaxesItem of the API.
+type ShiftReportCashiersItemFiguresItemTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportCashiersItemFiguresItemRefundedTaxesItem of the API.
+type ShiftReportCashiersItemFiguresItemRefundedTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportFiguresItem of the API.
+type ShiftReportFiguresItem struct {
+	// The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.
+	Currency string `json:"currency"`
+
+	// The number of sales.
+	Count int64 `json:"count"`
+
+	// The sum of the sales without tips.
+	Sales int64 `json:"sales"`
+
+	// The sum of their tips.
+	Tips int64 `json:"tips"`
+
+	// The sum of their discounts.
+	Discounts int64 `json:"discounts"`
+
+	// The number of refunds.
+	Refunds int64 `json:"refunds"`
+
+	// The sum of the refunds.
+	Refunded int64 `json:"refunded"`
+
+	// The taxes of the sales with lines, by rate. Refunds are not subtracted.
+	Taxes []ShiftReportFiguresItemTaxesItem `json:"taxes"`
+
+	// The part of the taxes that the refunds returned.
+	RefundedTaxes []ShiftReportFiguresItemRefundedTaxesItem `json:"refunded_taxes"`
+
+	// What the sales brought in USDC atoms, with tips and before refunds.
+	Atoms int64 `json:"atoms"`
+}
+
+// ShiftReportFiguresItemTaxesItem of the API.
+type ShiftReportFiguresItemTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportFiguresItemRefundedTaxesItem of the API.
+type ShiftReportFiguresItemRefundedTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportMethodsItem of the API.
+type ShiftReportMethodsItem struct {
+	// The `payment_method.type` of the sales.
+	Type string `json:"type"`
+
+	// Their `payment_method.credential`.
+	Credential string `json:"credential"`
+
+	// The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.
+	Currency string `json:"currency"`
+
+	// The number of sales.
+	Count int64 `json:"count"`
+
+	// Their sum with tips.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportItemsItem of the API.
+type ShiftReportItemsItem struct {
+	// The catalog item; `null` for a line without one.
+	Item *string `json:"item"`
+
+	// The name of the line.
+	Name string `json:"name"`
+
+	// The category of the item.
+	Category *string `json:"category"`
+
+	// The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.
+	Currency string `json:"currency"`
+
+	// The quantity sold, as a decimal.
+	Quantity string `json:"quantity"`
+
+	// What the lines brought, after discounts.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportCorrectionsItem of the API.
+type ShiftReportCorrectionsItem struct {
+	// The id of a payment: pay_…
+	Payment string `json:"payment,omitempty"`
+
+	// The id of a refund: re_…
+	Refund string `json:"refund,omitempty"`
+
+	// The shift whose report holds it.
+	Of string `json:"of"`
+
+	// The sums, one element per currency.
+	Figures []ShiftReportCorrectionsItemFiguresItem `json:"figures"`
+}
+
+// ShiftReportCorrectionsItemFiguresItem of the API.
+type ShiftReportCorrectionsItemFiguresItem struct {
+	// The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.
+	Currency string `json:"currency"`
+
+	// The number of sales.
+	Count int64 `json:"count"`
+
+	// The sum of the sales without tips.
+	Sales int64 `json:"sales"`
+
+	// The sum of their tips.
+	Tips int64 `json:"tips"`
+
+	// The sum of their discounts.
+	Discounts int64 `json:"discounts"`
+
+	// The number of refunds.
+	Refunds int64 `json:"refunds"`
+
+	// The sum of the refunds.
+	Refunded int64 `json:"refunded"`
+
+	// The taxes of the sales with lines, by rate. Refunds are not subtracted.
+	Taxes []ShiftReportCorrectionsItemFiguresItemTaxesItem `json:"taxes"`
+
+	// The part of the taxes that the refunds returned.
+	RefundedTaxes []ShiftReportCorrectionsItemFiguresItemRefundedTaxesItem `json:"refunded_taxes"`
+
+	// What the sales brought in USDC atoms, with tips and before refunds.
+	Atoms int64 `json:"atoms"`
+}
+
+// ShiftReportCorrectionsItemFiguresItemTaxesItem of the API.
+type ShiftReportCorrectionsItemFiguresItemTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// ShiftReportCorrectionsItemFiguresItemRefundedTaxesItem of the API.
+type ShiftReportCorrectionsItemFiguresItemRefundedTaxesItem struct {
+	// The rate in basis points.
+	Rate int64 `json:"rate"`
+
+	// The price without the tax.
+	Net int64 `json:"net"`
+
+	// The tax.
+	Tax int64 `json:"tax"`
+
+	// Both.
+	Gross int64 `json:"gross"`
+}
+
+// One page of the list.
+type ShiftReportList struct {
+	// The type of the object.
+	Object string `json:"object"`
+
+	// Newest first.
+	Data []ShiftReport `json:"data"`
+
+	// True if there is another page.
+	HasMore bool `json:"has_more"`
+
+	// The `cursor` of the next page.
+	NextCursor *string `json:"next_cursor"`
+}
+
 // The balance that the settlement contract holds for the account.
 type Balance struct {
 	// The type of the object.
@@ -2233,6 +2575,41 @@ type EventExportReady struct {
 // The object that the event is about.
 type EventExportReadyData struct {
 	Object Export `json:"object"`
+}
+
+// A shift at a terminal has ended. The event carries its report.
+type EventShiftEnded struct {
+	// The id of an event: evt_…
+	ID string `json:"id"`
+
+	// The type of the object.
+	Object string `json:"object"`
+
+	// false in test mode.
+	Livemode bool `json:"livemode"`
+
+	// The network of the mode.
+	Network string `json:"network"`
+
+	// The type of the event.
+	Type string `json:"type"`
+
+	// The version that the event is rendered in.
+	APIVersion string `json:"api_version"`
+
+	// ISO 8601 UTC with milliseconds.
+	Created string `json:"created"`
+
+	// Increases with each event about an object (per account and mode): of two events about the same object, the one with the higher sequence is newer.
+	Sequence int64 `json:"sequence"`
+
+	// The object that the event is about.
+	Data EventShiftEndedData `json:"data"`
+}
+
+// The object that the event is about.
+type EventShiftEndedData struct {
+	Object ShiftReport `json:"object"`
 }
 
 // CreatePaymentIntentBody of the API.

@@ -188,6 +188,19 @@ func (r *Terminals) List(ctx context.Context, query Query) *List[Terminal] {
 	return listOf[Terminal](ctx, r.client, "/terminals", query)
 }
 
+// Shifts are the reports of shifts that have ended.
+type Shifts struct{ client *Client }
+
+// Retrieve reads a report by the id of its shift.
+func (r *Shifts) Retrieve(ctx context.Context, id string) (*ShiftReport, error) {
+	return retrieve[ShiftReport](ctx, r.client, "/shifts", id)
+}
+
+// List iterates over the reports, newest first.
+func (r *Shifts) List(ctx context.Context, query Query) *List[ShiftReport] {
+	return listOf[ShiftReport](ctx, r.client, "/shifts", query)
+}
+
 // Events report changes of objects. Webhooks deliver the same events.
 type Events struct{ client *Client }
 

@@ -34,6 +34,8 @@ function reader(tapline: Tapline, id: string): Promise<object> | null {
       return tapline.offlinePayments.retrieve(id);
     case 'tml':
       return tapline.terminals.retrieve(id);
+    case 'shf':
+      return tapline.shifts.retrieve(id);
     case 'evt':
       return tapline.events.retrieve(id);
     case 'we':
@@ -53,8 +55,8 @@ export async function get({ tapline, out }: Settings, id: string): Promise<numbe
   const object = await reader(tapline, id);
   if (object === null) {
     throw new WrongUse(
-      `${id} is not an id: use pi_…, pay_…, re_…, ofp_…, tml_…, evt_…, we_…, wdl_…, wrp_… or ` +
-        'balance.',
+      `${id} is not an id: use pi_…, pay_…, re_…, ofp_…, tml_…, shf_…, evt_…, we_…, wdl_…, ` +
+        'wrp_… or balance.',
     );
   }
   out.show(object, JSON.stringify(object, null, 2));

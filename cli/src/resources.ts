@@ -39,6 +39,7 @@ const LISTS: Readonly<Record<string, Lister>> = {
   payments: (tapline, query) => tapline.payments.list(query),
   refunds: (tapline, query) => tapline.refunds.list(query),
   terminals: (tapline, query) => tapline.terminals.list(query),
+  shifts: (tapline, query) => tapline.shifts.list(query),
   events: (tapline, query) => tapline.events.list(query),
   webhook_endpoints: (tapline) => tapline.webhookEndpoints.list(),
   request_log: (tapline, query) => tapline.requestLog.list(query),

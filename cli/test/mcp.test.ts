@@ -113,6 +113,7 @@ test('a sale and its refund, every call made ten times: one charge, and a link',
   await repeated('get_payment', { id: payment });
   await repeated('explain_decline', { payment_intent: id });
   await repeated('list_terminals', {});
+  await repeated('list_shifts', {});
   const docs = await repeated('search_docs', { query: 'idempotency key retry' });
   assert.match(docs.content[0]?.text ?? '', /Idempotency/);
   const guide = await repeated('search_docs', { query: 'paywall facilitator bridge' });

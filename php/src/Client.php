@@ -92,6 +92,12 @@ final class Client
         return $this->request('GET', self::path('/refunds', $id));
     }
 
+    /** Returns the report of a shift that has ended. */
+    public function retrieveShift(string $id): array
+    {
+        return $this->request('GET', self::path('/shifts', $id));
+    }
+
     /** Iterates over a list, for example '/payments', and fetches pages as needed. */
     public function list(string $path, array $query = []): \Generator
     {

@@ -337,6 +337,7 @@ class Tapline:
         self.payments = _Readable(self, "/payments")
         self.refunds = _Refunds(self, "/refunds")
         self.terminals = _Readable(self, "/terminals")
+        self.shifts = _Readable(self, "/shifts")
         self.events = _Readable(self, "/events")
 
     def request(self, method: str, path: str, body: Json | None = None,
@@ -548,6 +549,7 @@ class AsyncTapline:
         self.payments = _AsyncReadable(self._client.payments)
         self.refunds = _AsyncRefunds(self._client.refunds)
         self.terminals = _AsyncReadable(self._client.terminals)
+        self.shifts = _AsyncReadable(self._client.shifts)
         self.events = _AsyncReadable(self._client.events)
 
     async def request(self, method: str, path: str, body: Json | None = None,

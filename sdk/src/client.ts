@@ -15,6 +15,7 @@ export class Tapline {
   readonly refunds: resources.Refunds;
   readonly offlinePayments: resources.OfflinePayments;
   readonly terminals: resources.Terminals;
+  readonly shifts: resources.Shifts;
   readonly balance: resources.Balance;
   readonly events: resources.Events;
   readonly webhookEndpoints: resources.WebhookEndpoints;
@@ -34,6 +35,7 @@ export class Tapline {
     this.refunds = new resources.Refunds(connection);
     this.offlinePayments = new resources.OfflinePayments(connection);
     this.terminals = new resources.Terminals(connection);
+    this.shifts = new resources.Shifts(connection);
     this.balance = new resources.Balance(connection);
     this.events = new resources.Events(connection);
     this.webhookEndpoints = new resources.WebhookEndpoints(connection);

@@ -82,6 +82,17 @@ export class OfflinePayments extends Resource {
   }
 }
 
+/** Reports of shifts that have ended. */
+export class Shifts extends Resource {
+  retrieve(id: string, options?: Options): Call<T.ShiftReport> {
+    return this.call('GET /v1/shifts/{id}', { ids: [id] }, options);
+  }
+
+  list(query?: T.ListShiftsQuery, options?: Options): Listed<T.ShiftReportList> {
+    return this.pages('GET /v1/shifts', { query }, options);
+  }
+}
+
 export class Terminals extends Resource {
   retrieve(id: string, options?: Options): Call<T.Terminal> {
     return this.call('GET /v1/terminals/{id}', { ids: [id] }, options);

@@ -711,6 +711,243 @@ export interface TerminalList {
   next_cursor: string | null;
 }
 
+/**
+ * The report of a shift that has ended: everything booked at its terminal since the previous
+ * report. It never changes, and cash is not counted.
+ */
+export interface ShiftReport {
+  /** The id of a shift: shf_… */
+  id: string;
+  /** The type of the object. */
+  object: 'shift';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** The series that `number` counts in. After a loss of data a new one begins. */
+  series: string;
+  /** Counts the reports of the terminal from 1, without gaps, in each series. */
+  number: number;
+  /** True if the series began after a loss of data. */
+  after_loss: boolean;
+  /** The id of a terminal: tml_… */
+  terminal: string;
+  /** The id of a location: loc_… */
+  location: string | null;
+  /** When the shift began. */
+  started_at: string;
+  /** When it ended. */
+  ended_at: string;
+  /**
+   * The end of the terminal’s previous report, or else when the terminal was created. The report
+   * holds everything that was booked from there on.
+   */
+  covers_from: string;
+  /**
+   * The sums by the person who was signed in at the till: sales by who made them, refunds by who
+   * refunded.
+   */
+  cashiers: Array<{
+    /** The person signed in at the till (`POST /shift`); `null` if none. */
+    cashier: string | null;
+    /** The name of the person when the shift ended. */
+    name: string | null;
+    /** The sums, one element per currency. */
+    figures: Array<{
+      /**
+       * The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for
+       * `usdc`.
+       */
+      currency: string;
+      /** The number of sales. */
+      count: number;
+      /** The sum of the sales without tips. */
+      sales: number;
+      /** The sum of their tips. */
+      tips: number;
+      /** The sum of their discounts. */
+      discounts: number;
+      /** The number of refunds. */
+      refunds: number;
+      /** The sum of the refunds. */
+      refunded: number;
+      /** The taxes of the sales with lines, by rate. Refunds are not subtracted. */
+      taxes: Array<{
+        /** The rate in basis points. */
+        rate: number;
+        /** The price without the tax. */
+        net: number;
+        /** The tax. */
+        tax: number;
+        /** Both. */
+        gross: number;
+      }>;
+      /** The part of the taxes that the refunds returned. */
+      refunded_taxes: Array<{
+        /** The rate in basis points. */
+        rate: number;
+        /** The price without the tax. */
+        net: number;
+        /** The tax. */
+        tax: number;
+        /** Both. */
+        gross: number;
+      }>;
+      /** What the sales brought in USDC atoms, with tips and before refunds. */
+      atoms: number;
+    }>;
+  }>;
+  /** The sums, one element per currency. */
+  figures: Array<{
+    /** The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`. */
+    currency: string;
+    /** The number of sales. */
+    count: number;
+    /** The sum of the sales without tips. */
+    sales: number;
+    /** The sum of their tips. */
+    tips: number;
+    /** The sum of their discounts. */
+    discounts: number;
+    /** The number of refunds. */
+    refunds: number;
+    /** The sum of the refunds. */
+    refunded: number;
+    /** The taxes of the sales with lines, by rate. Refunds are not subtracted. */
+    taxes: Array<{
+      /** The rate in basis points. */
+      rate: number;
+      /** The price without the tax. */
+      net: number;
+      /** The tax. */
+      tax: number;
+      /** Both. */
+      gross: number;
+    }>;
+    /** The part of the taxes that the refunds returned. */
+    refunded_taxes: Array<{
+      /** The rate in basis points. */
+      rate: number;
+      /** The price without the tax. */
+      net: number;
+      /** The tax. */
+      tax: number;
+      /** Both. */
+      gross: number;
+    }>;
+    /** What the sales brought in USDC atoms, with tips and before refunds. */
+    atoms: number;
+  }>;
+  /** The sales by what the customers paid with. */
+  methods: Array<{
+    /** The `payment_method.type` of the sales. */
+    type: string;
+    /** Their `payment_method.credential`. */
+    credential: string;
+    /** The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`. */
+    currency: string;
+    /** The number of sales. */
+    count: number;
+    /** Their sum with tips. */
+    gross: number;
+  }>;
+  /** The lines of the sales. */
+  items: Array<{
+    /** The catalog item; `null` for a line without one. */
+    item: string | null;
+    /** The name of the line. */
+    name: string;
+    /** The category of the item. */
+    category: string | null;
+    /** The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`. */
+    currency: string;
+    /** The quantity sold, as a decimal. */
+    quantity: string;
+    /** What the lines brought, after discounts. */
+    gross: number;
+  }>;
+  /** The number of sales that the till accepted offline. */
+  offline: number;
+  /** The number of intents that were declined at least once. */
+  declines: number;
+  /** The number of the first sale’s receipt. */
+  first_receipt: string | null;
+  /** The number of the last sale’s receipt. */
+  last_receipt: string | null;
+  /** The number of the first refund’s receipt. */
+  first_refund_receipt: string | null;
+  /** The number of the last refund’s receipt. */
+  last_refund_receipt: string | null;
+  /**
+   * Payments and refunds that a reorganization of the chain removed after they were booked, with
+   * figures below 0; or brought back, with figures above 0.
+   */
+  corrections: Array<{
+    /** The id of a payment: pay_… */
+    payment?: string;
+    /** The id of a refund: re_… */
+    refund?: string;
+    /** The shift whose report holds it. */
+    of: string;
+    /** The sums, one element per currency. */
+    figures: Array<{
+      /**
+       * The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for
+       * `usdc`.
+       */
+      currency: string;
+      /** The number of sales. */
+      count: number;
+      /** The sum of the sales without tips. */
+      sales: number;
+      /** The sum of their tips. */
+      tips: number;
+      /** The sum of their discounts. */
+      discounts: number;
+      /** The number of refunds. */
+      refunds: number;
+      /** The sum of the refunds. */
+      refunded: number;
+      /** The taxes of the sales with lines, by rate. Refunds are not subtracted. */
+      taxes: Array<{
+        /** The rate in basis points. */
+        rate: number;
+        /** The price without the tax. */
+        net: number;
+        /** The tax. */
+        tax: number;
+        /** Both. */
+        gross: number;
+      }>;
+      /** The part of the taxes that the refunds returned. */
+      refunded_taxes: Array<{
+        /** The rate in basis points. */
+        rate: number;
+        /** The price without the tax. */
+        net: number;
+        /** The tax. */
+        tax: number;
+        /** Both. */
+        gross: number;
+      }>;
+      /** What the sales brought in USDC atoms, with tips and before refunds. */
+      atoms: number;
+    }>;
+  }>;
+}
+
+/** One page of the list. */
+export interface ShiftReportList {
+  /** The type of the object. */
+  object: 'list';
+  /** Newest first. */
+  data: ShiftReport[];
+  /** True if there is another page. */
+  has_more: boolean;
+  /** The `cursor` of the next page. */
+  next_cursor: string | null;
+}
+
 /** The balance that the settlement contract holds for the account. */
 export interface Balance {
   /** The type of the object. */
@@ -1859,6 +2096,33 @@ export interface EventExportReady {
   };
 }
 
+/** A shift at a terminal has ended. The event carries its report. */
+export interface EventShiftEnded {
+  /** The id of an event: evt_… */
+  id: string;
+  /** The type of the object. */
+  object: 'event';
+  /** false in test mode. */
+  livemode: boolean;
+  /** The network of the mode. */
+  network: 'testnet' | 'mainnet';
+  /** The type of the event. */
+  type: 'shift.ended';
+  /** The version that the event is rendered in. */
+  api_version: string;
+  /** ISO 8601 UTC with milliseconds. */
+  created: string;
+  /**
+   * Increases with each event about an object (per account and mode): of two events about the same
+   * object, the one with the higher sequence is newer.
+   */
+  sequence: number;
+  /** The object that the event is about. */
+  data: {
+    object: ShiftReport;
+  };
+}
+
 /** What an endpoint receives: `type` says what `data.object` is. */
 export type WebhookEvent =
   | EventPing
@@ -1882,7 +2146,8 @@ export type WebhookEvent =
   | EventKybStatusChanged
   | EventBalanceWithdrawalPaid
   | EventWebhookEndpointDisabled
-  | EventExportReady;
+  | EventExportReady
+  | EventShiftEnded;
 
 export type EventType = WebhookEvent['type'];
 
@@ -2139,6 +2404,23 @@ export interface ListTerminalsQuery {
   status?: 'active' | 'inactive';
 }
 
+export interface ListShiftsQuery {
+  /**
+   * Page size, 1 to 100, default 20.
+   *
+   * @default 20
+   */
+  limit?: number;
+  /** `next_cursor` of the previous page, sent with the same filters. */
+  cursor?: string;
+  /** Only objects created at or after this time. */
+  created_gte?: string;
+  /** Only objects created before this time. */
+  created_lt?: string;
+  /** The id of a terminal: tml_… */
+  terminal?: string;
+}
+
 export interface ListEventsQuery {
   /**
    * Page size, 1 to 100, default 20.
@@ -2176,6 +2458,7 @@ export interface ListEventsQuery {
     | 'balance.withdrawal_paid'
     | 'webhook_endpoint.disabled'
     | 'export.ready'
+    | 'shift.ended'
     | 'payment_intent.*'
     | 'payment.*'
     | 'refund.*'
@@ -2184,7 +2467,8 @@ export interface ListEventsQuery {
     | 'kyb.*'
     | 'balance.*'
     | 'webhook_endpoint.*'
-    | 'export.*';
+    | 'export.*'
+    | 'shift.*';
   /** false: only events with a delivery that is pending or failed; true: only events without one. */
   delivery_success?: boolean;
 }
@@ -2355,7 +2639,8 @@ export interface TestTriggerEventBody {
     | 'kyb.status_changed'
     | 'balance.withdrawal_paid'
     | 'webhook_endpoint.disabled'
-    | 'export.ready';
+    | 'export.ready'
+    | 'shift.ended';
 }
 
 export interface TestOfflinePaymentBody {
@@ -2536,6 +2821,30 @@ export interface Operations {
     id: 'retrieveTerminal';
     path: { id: string };
     response: Terminal;
+  };
+  /**
+   * List the reports of shifts that have ended, newest first
+   *
+   * `created_gte` and `created_lt` compare when the shift ended.
+   *
+   * Needs a key with the scope `payments:read`.
+   */
+  'GET /v1/shifts': {
+    id: 'listShifts';
+    query?: ListShiftsQuery;
+    response: ShiftReportList;
+  };
+  /**
+   * Retrieve the report of a shift that has ended
+   *
+   * A shift that is open, or that ended before reports existed, has none: 404.
+   *
+   * Needs a key with the scope `payments:read`.
+   */
+  'GET /v1/shifts/{id}': {
+    id: 'retrieveShift';
+    path: { id: string };
+    response: ShiftReport;
   };
   /**
    * Retrieve the balance

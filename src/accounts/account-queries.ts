@@ -38,6 +38,10 @@ export const accounts = table('accounts', {
   export_schedule: as<ExportSchedule | null>('jsonb?'),
   /** The member who gets the mails of that schedule; `null` if the address is no member's. */
   export_member: 'text?',
+  /** The confirmed address to which the reports of shifts are mailed; `null` if there is none. */
+  report_email: 'text?',
+  /** The address that its mailed link has not confirmed yet. */
+  report_email_asked: 'text?',
   organization_id: 'text?',
   version: 'int',
   created: 'timestamptz',

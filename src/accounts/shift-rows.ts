@@ -1,4 +1,4 @@
-import { present } from '#core/assert.ts';
+import { assert, present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
 import { type Limit, limitFrom, type StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -14,13 +14,15 @@ const shifts = table('shifts', {
   id: 'text',
   terminal_id: 'text',
   account_id: 'text',
-  user_id: 'text',
+  user_id: 'text?',
   pin_id: 'uuid?',
   started_at: 'timestamptz',
   ended_at: 'timestamptz?',
 });
 
-const SHOWN = shifts.pick(['id', 'started_at', 'ended_at'], 's');
+const SHOWN = shifts.pick(['id', 'user_id', 'started_at', 'ended_at'], 's');
+
+type OpenShift = Row<typeof shifts>;
 
 /** SQL: the shift (`s`) of a terminal, and the membership (`m`) of the signed-in cashier. */
 export const OPEN_SHIFT = (terminalId: string) =>
@@ -59,10 +61,22 @@ export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRi
   return { ...shift, limit: limitFrom(atoms, stored) };
 }
 
+/** Returns the shift if a person signed in. Without one, the till keeps its own rights. */
+export async function selectPersonShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
+  const shift = await selectShift(sql, terminalId);
+  return shift === null || shift.user_id === null ? null : shift;
+}
+
 export function shiftView({ id, cashier_id: cashier, started_at, ended_at }: Shift) {
   const at = { started_at: started_at.toISOString(), ended_at: ended_at?.toISOString() ?? null };
   return { id, object: 'shift', cashier, ...at };
 }
+
+/** SQL: the time on the clock of the account and mode of terminal $2. */
+const ACCOUNT_TIME = `$6::timestamptz + (
+  select m.ahead_seconds * interval '1 second' from terminals t
+  join account_modes m on m.account_id = t.account_id and m.livemode = t.livemode
+  where t.id = $2)`;
 
 /** Starts a shift, or hands the open shift over. The caller has checked the PIN. */
 export async function openShift(
@@ -70,15 +84,16 @@ export async function openShift(
   opened: {
     readonly terminalId: string;
     readonly accountId: string;
-    readonly userId: string;
-    readonly pinId: string;
+    /** `null` for a shift without a person. */
+    readonly userId: string | null;
+    readonly pinId: string | null;
     readonly now: Date;
   },
 ): Promise<Shift> {
   const { terminalId, accountId, userId, pinId, now } = opened;
   const rows = await tx.query<Shift>(
     `insert into shifts as s (id, terminal_id, account_id, user_id, pin_id, started_at)
-     values ($1, $2, $3, $4, $5, $6)
+     values ($1, $2, $3, $4, $5, ${ACCOUNT_TIME})
      on conflict (terminal_id) where ended_at is null
      do update set user_id = excluded.user_id, pin_id = excluded.pin_id
      returning ${SHOWN}, s.user_id as cashier_id`,
@@ -87,15 +102,18 @@ export async function openShift(
   return present(rows[0], 'shift');
 }
 
-/** Ends the open shift of a terminal. @returns null if there is none. */
-export async function endShift(
+/** Locks the open shift of a terminal. @returns null if there is none. */
+export async function lockOpenShift(tx: Tx, terminalId: string): Promise<OpenShift | null> {
+  const open = 'where terminal_id = $1 and ended_at is null for update';
+  return (await shifts.find(tx, open, [terminalId])) ?? null;
+}
+
+/** Ends the shift, which must be locked and open. */
+export async function closeShift(
   tx: Tx,
-  ended: { readonly terminalId: string; readonly now: Date },
-): Promise<Shift | null> {
-  const rows = await tx.query<Shift>(
-    `update shifts s set ended_at = $2 where terminal_id = $1 and ended_at is null
-     returning ${SHOWN}, s.user_id as cashier_id`,
-    [ended.terminalId, ended.now],
-  );
-  return rows[0] ?? null;
+  { id, endedAt }: { readonly id: string; readonly endedAt: Date },
+): Promise<void> {
+  const open = { where: 'id = $1 and ended_at is null', values: [id] };
+  const rows = await shifts.update(tx, { ended_at: endedAt }, open);
+  assert(rows.length === 1, 'a shift was ended twice');
 }

@@ -12,7 +12,13 @@ import {
   takeAttempt,
   tooManyAttempts,
 } from '#people/attempt-limits.ts';
-import { lockPin, type PinRow, selectPin, updatePinTries } from '#people/cashier-pins.ts';
+import {
+  lockPin,
+  type PinRow,
+  selectCashiers,
+  selectPin,
+  updatePinTries,
+} from '#people/cashier-pins.ts';
 import { verifyPassword } from '#people/passwords.ts';
 
 /**
@@ -84,6 +90,23 @@ async function tryPin(ctx: ShiftContext, start: Start): Promise<Shift | Refusal>
   if (isRefusal(isRight)) return isRight;
   const checked = { pinId: row?.pin_id ?? null, isRight };
   return ctx.db.transaction((tx) => decide(tx, start, checked));
+}
+
+/** Starts a shift without a person, which is possible only while nobody has a PIN. */
+export async function startShiftWithoutPerson(
+  db: Database,
+  { terminalId, merchant, now }: Omit<Start, 'cashier' | 'pin'>,
+): Promise<Shift | Refusal> {
+  const { accountId } = merchant.tenant;
+  return db.transaction<Shift | Refusal>(async (tx) => {
+    const ended = (await readCredentialEnds(tx, [merchant]))(merchant);
+    if (ended !== null) return ended;
+    if ((await selectCashiers(tx, accountId)).length > 0) {
+      const message = 'Send cashier and pin: people of this account have PINs.';
+      return refuse('parameter_missing', message, 'cashier');
+    }
+    return openShift(tx, { terminalId, accountId, userId: null, pinId: null, now });
+  });
 }
 
 interface ShiftContext {

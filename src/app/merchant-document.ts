@@ -69,6 +69,7 @@ const TAGS: readonly Tag[] = [
   { name: 'Refunds', description: 'Money sent back from the merchant balance.' },
   { name: 'Offline payments', description: 'Sales that tills accepted offline.' },
   { name: 'Terminals', description: 'The devices that customers tap.' },
+  { name: 'Shifts', description: 'Reports of the shifts at terminals that have ended.' },
   {
     name: 'Balance',
     description: 'The balance that the settlement contract holds for the merchant.',

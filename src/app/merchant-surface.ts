@@ -9,6 +9,7 @@ import { offlinePaymentRoutes } from '#apis/merchant/offline-routes.ts';
 import { paymentRoutes } from '#apis/merchant/payment-routes.ts';
 import { refundRoutes } from '#apis/merchant/refund-routes.ts';
 import { requestLogRoute } from '#apis/merchant/request-log-routes.ts';
+import { shiftReportRoutes } from '#apis/merchant/shift-report-routes.ts';
 import { terminalRoutes } from '#apis/merchant/terminal-routes.ts';
 import { webhookRoutes } from '#apis/merchant/webhook-endpoint-routes.ts';
 import { liveRefusal } from '#apis/test-helpers/live-refusal.ts';
@@ -27,6 +28,7 @@ export function merchantSurface(ctx: ApiContext): Surface<MerchantCaller> {
       confirmRoute(ctx),
       ...refundRoutes(ctx),
       ...terminalRoutes(ctx),
+      ...shiftReportRoutes(ctx),
       balanceRoute(ctx),
       ...eventRoutes(ctx),
       eventStreamRoute(ctx),

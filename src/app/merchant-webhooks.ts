@@ -4,6 +4,7 @@ import { OFFLINE_PAYMENT_EXAMPLE, OfflinePaymentSchema } from '#apis/merchant/of
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import { SHIFT_REPORT_EXAMPLE, ShiftReportSchema } from '#apis/merchant/shift-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
 import type { DeclaredWebhook } from '#http/openapi.ts';
@@ -114,6 +115,7 @@ export function merchantWebhooks(): DeclaredWebhook[] {
     withdrawal: { schema: WithdrawalSchema, example: WITHDRAWAL_EXAMPLE },
     kyb: { schema: AccountSchema, example: ACCOUNT_EXAMPLE },
     export: { schema: ExportSchema, example: EXPORT_EXAMPLE },
+    shift: { schema: ShiftReportSchema, example: SHIFT_REPORT_EXAMPLE },
     webhook_endpoint: { schema: EndpointSchema, example: ENDPOINT_EXAMPLE },
   });
   return catalog.map(({ type, when, schema, example }) => ({

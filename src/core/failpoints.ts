@@ -25,6 +25,8 @@ export const FAILPOINTS = [
   'recovery.finished',
   'refunds.request_committed',
   'refunds.outcome_committed',
+  'shifts.rows_read',
+  'shifts.end_committed',
   'fiscal.taken',
   'fiscal.answered',
   'webhooks.taken',

@@ -22,6 +22,7 @@ export const EVENT_TYPES = [
   'balance.withdrawal_paid',
   'webhook_endpoint.disabled',
   'export.ready',
+  'shift.ended',
 ] as const;
 
 export type EventType = (typeof EVENT_TYPES)[number];

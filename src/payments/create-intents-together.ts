@@ -362,7 +362,7 @@ async function selectTerminalStatuses(
        h.shift_id, h.cashier_id, h.may_discount
      from terminals t left join lateral (
        select s.id as shift_id, m.user_id as cashier_id, m.may_discount
-       from ${OPEN_SHIFT('t.id')}) h on true
+       from ${OPEN_SHIFT('t.id')} and s.user_id is not null) h on true
      where t.id = any($1)`,
     [ids],
   );

@@ -3,25 +3,28 @@ import { assert, present } from '#core/assert.ts';
 import type { Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 
-export type ReceiptKind = 'payment' | 'refund';
+export type ReceiptKind = 'payment' | 'refund' | 'shift';
 
 /** Easy to read on paper and to type: no vowels and no characters that look alike. */
 const LETTERS = '23456789BCDFGHJKMNPQSTVWXZ';
 const PREFIX_LENGTH = 5;
 /**
- * First letter of the prefix of refunds, which no sale's prefix contains, so that the two cannot be
- * confused.
+ * First letters of the prefixes of refunds and of shift reports, which no sale's prefix contains,
+ * so that they cannot be confused.
  */
-const REFUND_LETTER = 'R';
+const FIRST_LETTER: Readonly<Record<ReceiptKind, string>> = {
+  payment: '',
+  refund: 'R',
+  shift: 'L',
+};
 
 /**
- * Draws a prefix: one of 26^5 for sales or 26^4 for refunds, per account and mode. If it is already
- * in use, the transaction fails and is retried. A prefix from a period that a restore lost is drawn
- * again once in millions of losses.
+ * Draws a prefix: one of 26^5 for sales, or 26^4 for refunds and reports, per account and mode. If
+ * it is already in use, the transaction fails and is retried. A prefix from a period that a restore
+ * lost is drawn again once in millions of losses.
  */
 function drawPrefix(kind: ReceiptKind): string {
-  const first = kind === 'refund' ? REFUND_LETTER : '';
-  let prefix = first;
+  let prefix = FIRST_LETTER[kind];
   while (prefix.length < PREFIX_LENGTH) prefix += LETTERS[randomInt(LETTERS.length)];
   return prefix;
 }
@@ -32,7 +35,7 @@ export interface Numbered {
   readonly terminal_id: string;
 }
 
-/** Each terminal's two series of receipt numbers: one for sales and one for refunds. */
+/** Each terminal's series of numbers: of sales, refunds and shift reports. */
 export const receiptSeries = table('receipt_series', {
   livemode: 'boolean',
   terminal_id: 'text',

@@ -49,6 +49,18 @@ export async function selectUser(sql: Sql, id: string): Promise<UserRow | undefi
   return users.find(sql, 'where id = $1', [id]);
 }
 
+/** Returns the names of people at the till by ID. */
+export async function selectPersonNames(
+  sql: Sql,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.query<{ id: string; name: string }>(
+    'select id, name from users where id = any($1)',
+    [ids],
+  );
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}
+
 export async function lockUser(tx: Tx, id: string): Promise<UserRow | undefined> {
   return users.find(tx, 'where id = $1 for update', [id]);
 }

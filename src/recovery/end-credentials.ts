@@ -73,9 +73,11 @@ const OF_NETWORK: Readonly<Record<string, readonly [string, (ending: Ending) => 
   // A PIN or a membership may have changed in the lost period, so each cashier must sign in again
   // with the PIN.
   'shifts of tills': [
-    `update shifts s set pin_id = null from terminals t
-     where t.id = s.terminal_id and t.livemode = $1 and s.started_at < $2 and s.ended_at is null
-       and s.pin_id is not null
+    `update shifts s set pin_id = null
+     from terminals t
+     join account_modes m on m.account_id = t.account_id and m.livemode = t.livemode
+     where t.id = s.terminal_id and t.livemode = $1 and s.ended_at is null and s.pin_id is not null
+       and s.started_at < $2::timestamptz + m.ahead_seconds * interval '1 second'
      returning 1 as ended`,
     ({ livemode, before }) => [livemode, before],
   ],

@@ -1,6 +1,6 @@
 import { CODE_INVALID, takeManagerCode } from '#accounts/manager-code.ts';
 import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
-import { type ShiftRights, selectShift } from '#accounts/shift-rows.ts';
+import { type ShiftRights, selectPersonShift } from '#accounts/shift-rows.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { startOfUtcDay } from '#core/check-day-range.ts';
@@ -311,7 +311,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
     readCredentialEnds(tx, [request]),
     lockPayment(tx, tenant, input.paymentId),
     referenceFor(tx, idKey, request),
-    terminalId === undefined ? null : selectShift(tx, terminalId),
+    terminalId === undefined ? null : selectPersonShift(tx, terminalId),
   ]);
   const ended = ends(request);
   if (ended !== null) return ended;

@@ -77,6 +77,10 @@ async function createPayment(deps: ToolDeps, given: Readonly<Record<string, stri
   }
 }
 
+/** Two weeks of a shop with one till, which a model can read at once. */
+const SHIFTS = 14;
+const FIGURES = { type: 'array', items: { type: 'object' } } as const;
+
 export const PAYMENT_TOOLS: readonly Tool[] = [
   {
     name: 'create_payment',
@@ -156,6 +160,26 @@ export const PAYMENT_TOOLS: readonly Tool[] = [
     run: async ({ tapline }) => {
       const { data } = await tapline.terminals.list({ status: 'active', limit: 100 }).page;
       return { terminals: data.map(({ id, label, name }) => ({ id, label, name })) };
+    },
+  },
+  {
+    name: 'list_shifts',
+    description:
+      'List the newest reports of shifts at terminals that have ended. Sums are in minor units ' +
+      'of their currency, or in USDC atoms for `usdc`. Cash is not counted.',
+    inputSchema: inputs({}, []),
+    outputSchema: holds({
+      shifts: listOf(
+        holds({ id: TEXT, report: TEXT, terminal: TEXT, ended_at: TEXT, figures: FIGURES }),
+      ),
+    }),
+    annotations: reads('List shift reports'),
+    run: async ({ tapline }) => {
+      const { data } = await tapline.shifts.list({ limit: SHIFTS }).page;
+      const shifts = data.map(({ id, series, number, terminal, ended_at, figures }) => {
+        return { id, report: `${series}-${number}`, terminal, ended_at, figures };
+      });
+      return { shifts };
     },
   },
 ];

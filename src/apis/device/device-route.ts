@@ -7,7 +7,7 @@ export type DeviceRoute = AnyRoute<DeviceCaller>;
 /** A route that moves money must say what a repeated request does. */
 type Repeated =
   | Pick<Route, 'moves' | 'idempotency'>
-  | { readonly moves: Exclude<Route['moves'], 'money'>; readonly idempotency?: never };
+  | { readonly moves: Exclude<Route['moves'], 'money'>; readonly idempotency?: 'accepted' };
 
 type Declared<Q extends TSchema | undefined, B extends TSchema | undefined> = Omit<
   Route<DeviceCaller, Q, B>,

@@ -14,6 +14,7 @@ import { listDeviceRefundsRoute } from '#apis/device/list-device-refunds.ts';
 import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import { forwardRoute } from '#apis/device/offline-routes.ts';
 import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
+import { shiftReportRoutes } from '#apis/device/shift-report-routes.ts';
 import { shiftRoutes } from '#apis/device/shift-routes.ts';
 import { smartTapRoute } from '#apis/device/smart-tap-route.ts';
 import { readDeviceRoute, reportDeviceRoute } from '#apis/device/terminal-routes.ts';
@@ -256,6 +257,7 @@ export function deviceSurface(ctx: ApiContext): Surface<DeviceCaller> {
       nextRoute(ctx),
       watchRoute(ctx),
       ...shiftRoutes(ctx),
+      ...shiftReportRoutes(ctx),
       cashierRoute(ctx),
       tapRoute(ctx),
       ...chipAuthorizationRoutes(ctx),

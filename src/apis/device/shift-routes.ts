@@ -1,13 +1,16 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
-import { endShift, shiftView } from '#accounts/shift-rows.ts';
-import { startShift } from '#accounts/start-shift.ts';
+import { shiftView } from '#accounts/shift-rows.ts';
+import { startShift, startShiftWithoutPerson } from '#accounts/start-shift.ts';
 import { type DeviceRoute, deviceRoute } from '#apis/device/device-route.ts';
+import { SHIFT_REPORT_EXAMPLE, ShiftReportSchema } from '#apis/merchant/shift-schema.ts';
 import { SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
-import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
+import { writeShiftMail } from '#apis/pay/shift-report-text.ts';
+import { answerWith, isRefusal, refuse } from '#core/answer.ts';
 import { idOf, objectType, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectCashiers } from '#people/cashier-pins.ts';
+import { endShift } from '#shifts/end-shift.ts';
 
 const CashierList = Type.Object(
   {
@@ -45,12 +48,14 @@ function listCashiersRoute({ db }: ApiContext) {
 }
 
 const ShiftBody = Type.Object({
-  cashier: idOf('usr_', 'user'),
-  pin: Type.String({
-    pattern: '^[0-9]{4,8}$',
-    description: 'The PIN of that person, as text.',
-    examples: ['4927'],
-  }),
+  cashier: Type.Optional(idOf('usr_', 'user')),
+  pin: Type.Optional(
+    Type.String({
+      pattern: '^[0-9]{4,8}$',
+      description: 'The PIN of that person, as text.',
+      examples: ['4927'],
+    }),
+  ),
 });
 
 const shiftResponse = (description: string) => ({
@@ -71,7 +76,8 @@ function startShiftRoute(ctx: ApiContext) {
       'While a shift is open, its `id` and `started_at` stay the same, whoever comes in. ' +
       'After five wrong PINs for a person within ten minutes, that person’s PIN is refused ' +
       'with 429 for ten minutes at every till; thirty wrong PINs in an hour end the tries of ' +
-      'a terminal.',
+      'a terminal. While nobody in the account has a PIN, `{}` starts a shift without a person; ' +
+      'else 400 `parameter_missing`.',
     body: ShiftBody,
     bodyExample: { cashier: SHIFT_EXAMPLE.cashier, pin: '4927' },
     responses: { 201: shiftResponse('The shift, with the cashier who is now signed in.') },
@@ -79,27 +85,49 @@ function startShiftRoute(ctx: ApiContext) {
     handle: async ({ caller, body, now }) => {
       if (!caller.active) return terminalInactive();
       const { terminalId, merchant } = caller;
+      const { cashier, pin } = body;
+      if (cashier === undefined && pin === undefined) {
+        const begun = await startShiftWithoutPerson(ctx.db, { terminalId, merchant, now });
+        return isRefusal(begun) ? begun : answerWith(201, shiftView(begun));
+      }
+      if (cashier === undefined || pin === undefined) {
+        return refuse('parameter_missing', 'Send both.', cashier === undefined ? 'cashier' : 'pin');
+      }
       const shift = await startShift(
         { db: ctx.db, idKey: ctx.keys.id },
-        { terminalId, merchant, ...body, now },
+        { terminalId, merchant, cashier, pin, now },
       );
       return isRefusal(shift) ? shift : answerWith(201, shiftView(shift));
     },
   });
 }
 
-function endShiftRoute({ db }: ApiContext) {
+/** The first report of a till can hold the sales of years. */
+const END_LIMIT_MS = 60_000;
+
+function endShiftRoute(ctx: ApiContext) {
   return deviceRoute({
     method: 'DELETE',
     path: '/shift',
     operationId: 'endShift',
     moves: 'data',
-    summary: 'End the shift',
-    responses: { 200: shiftResponse('The shift that has ended.') },
+    summary: 'End the shift, and get its report',
+    description:
+      'The report holds everything that was booked at the terminal since its previous report, ' +
+      'whoever was signed in. With an `Idempotency-Key`, a repeated request gets the same report.',
+    idempotency: 'accepted',
+    responses: {
+      200: {
+        schema: ShiftReportSchema,
+        description: 'The report of the shift that has ended.',
+        example: SHIFT_REPORT_EXAMPLE,
+      },
+    },
     errors: ['resource_missing'],
-    handle: async ({ caller: { terminalId }, now }) => {
-      const ended = await db.transaction((tx) => endShift(tx, { terminalId, now }));
-      return ended === null ? resourceMissing('shift') : answerWith(200, shiftView(ended));
+    timeLimitMs: END_LIMIT_MS,
+    handle: async ({ caller: { tenant, terminalId }, idempotency, requestId, now }) => {
+      const request = { tenant, terminalId, idempotency, requestId, now };
+      return endShift(ctx, request, writeShiftMail);
     },
   });
 }

@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { type EventObjects, eventCatalog } from '#apis/merchant/event-catalog.ts';
 import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { REFUND_EXAMPLE, RefundSchema } from '#apis/merchant/refund-schema.ts';
+import { SHIFT_REPORT_EXAMPLE, ShiftReportSchema } from '#apis/merchant/shift-schema.ts';
 import { TERMINAL_EXAMPLE, TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { ENDPOINT_EXAMPLE, EndpointSchema } from '#apis/merchant/webhook-schema.ts';
 import { EVENT_FAMILIES, EVENT_TYPES } from '#events/event-types.ts';
@@ -23,6 +24,7 @@ const objects: EventObjects = {
   withdrawal: other,
   kyb: other,
   export: other,
+  shift: { schema: ShiftReportSchema, example: SHIFT_REPORT_EXAMPLE },
 };
 
 describe('the catalog of events', () => {
@@ -58,6 +60,7 @@ describe('the catalog of events', () => {
       'balance.*',
       'webhook_endpoint.*',
       'export.*',
+      'shift.*',
     ]);
   });
 });

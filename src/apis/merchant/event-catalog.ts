@@ -23,6 +23,7 @@ export interface EventObjects {
   readonly withdrawal: ObjectDeclaration;
   readonly kyb: ObjectDeclaration;
   readonly export: ObjectDeclaration;
+  readonly shift: ObjectDeclaration;
   readonly webhook_endpoint: ObjectDeclaration;
 }
 
@@ -115,6 +116,10 @@ const TYPES: Readonly<Record<EventType, TypeDeclaration>> = {
   'export.ready': {
     object: 'export',
     when: 'A period of the export schedule has ended: `url` downloads its statement.',
+  },
+  'shift.ended': {
+    object: 'shift',
+    when: 'A shift at a terminal has ended. The event carries its report.',
   },
   'webhook_endpoint.disabled': {
     object: 'webhook_endpoint',

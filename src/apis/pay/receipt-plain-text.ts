@@ -114,14 +114,36 @@ function spread({ name, value, also }: ReceiptLine, width: number): string[] {
   return also === undefined ? first : [...first, ...right(also)];
 }
 
+function ruledBlock(lines: readonly ReceiptLine[], width: number): string[] {
+  if (lines.length === 0) return [];
+  return ['-'.repeat(width), ...lines.flatMap((line) => spread(line, width))];
+}
+
+/** A paper that is not a receipt: centered lines, blocks of lines, and text at the end. */
+export interface Paper {
+  readonly head: readonly string[];
+  readonly blocks: readonly (readonly ReceiptLine[])[];
+  readonly end: readonly string[];
+}
+
+/** Renders a paper as lines of at most `width` cells. */
+export function paperText({ head, blocks, end }: Paper, width: TextWidth): string {
+  const lines = [
+    ...head.flatMap((line) => centered(line, width)),
+    ...blocks.flatMap((block) => ruledBlock(block, width)),
+    '-'.repeat(width),
+    ...end.flatMap((line) => wrapped(line, width)),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 /**
  * Renders the receipt as lines of at most `width` cells, for printers that print only plain text.
  */
 export function receiptText(slip: Slip, url: string, width: TextWidth): string {
   const rule = '-'.repeat(width);
   const all = (lines: readonly ReceiptLine[]) => lines.flatMap((line) => spread(line, width));
-  const block = (lines: readonly ReceiptLine[]) =>
-    lines.length === 0 ? [] : [rule, ...all(lines)];
+  const block = (lines: readonly ReceiptLine[]) => ruledBlock(lines, width);
   const lines = [
     ...[slip.merchantName, ...slip.seller, slip.kind].flatMap((line) => centered(line, width)),
     ...centered(slip.headline, width),

@@ -30,6 +30,7 @@ const TABLES = [
   'terminals',
   'webhook_endpoints',
   'withdrawals',
+  'shift_reports',
 ] as const;
 
 /** Returns the object in the newest event of these types. Skips events of made-up objects. */

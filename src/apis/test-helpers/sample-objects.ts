@@ -2,6 +2,7 @@ import { kybObject } from '#accounts/kyb-review.ts';
 import { EXAMPLE_STATES } from '#apis/merchant/event-example-states.ts';
 import { OFFLINE_PAYMENT_EXAMPLE } from '#apis/merchant/offline-schema.ts';
 import { REFUND_EXAMPLE } from '#apis/merchant/refund-schema.ts';
+import { SHIFT_REPORT_EXAMPLE } from '#apis/merchant/shift-schema.ts';
 import { TERMINAL_EXAMPLE } from '#apis/merchant/terminal-schema.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { type IdKind, newId } from '#core/ids.ts';
@@ -96,6 +97,16 @@ function exported(now: Date): Sample {
     expires_at: new Date(now.getTime() + 604_800_000).toISOString(),
   };
   return { objectId: 'export month 2026-09-01', object };
+}
+
+function shift(ids: Ids, now: Date): Sample {
+  const object = {
+    ...SHIFT_REPORT_EXAMPLE,
+    id: ids('shift'),
+    terminal: ids('terminal'),
+    ended_at: now.toISOString(),
+  };
+  return { objectId: object.id, object: structuredClone(object) as JsonObject };
 }
 
 function withdrawal(ids: Ids, now: Date): Sample {
@@ -213,6 +224,8 @@ export function sampleOf(type: SampleType, accountId: string, now: Date): Sample
     }
     case 'export.ready':
       return exported(now);
+    case 'shift.ended':
+      return shift(ids, now);
     case 'balance.withdrawal_paid':
       return withdrawal(ids, now);
     case 'webhook_endpoint.disabled':

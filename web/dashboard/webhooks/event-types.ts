@@ -39,5 +39,6 @@ export const EVENT_TYPES: readonly string[] = [
   'balance.withdrawal_paid',
   'webhook_endpoint.disabled',
   'export.ready',
+  'shift.ended',
   'ping',
 ];
