@@ -1,4 +1,5 @@
 import { present } from '#core/assert.ts';
+import type { DayStarts } from '#core/calendar.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -12,6 +13,19 @@ export interface ExportSchedule {
   readonly format: string;
   /** The address to which the statement's link is mailed; absent if no mail is sent. */
   readonly email?: string;
+}
+
+/** The accounts of the accountant's chart to which the DATEV export posts. */
+export interface DatevAccounts {
+  readonly chart: 'skr03' | 'skr04';
+  /** By tax rate in basis points; `none` is for sales without lines. */
+  readonly revenue: { readonly [rate: string]: string };
+  /** `null` for the revenue account of the highest rate. */
+  readonly tips: string | null;
+  /** Money in transit: the balance at Tapline. */
+  readonly clearing: string;
+  readonly bank: string;
+  readonly rounding: string;
 }
 
 export const accounts = table('accounts', {
@@ -43,11 +57,18 @@ export const accounts = table('accounts', {
   /** The address that its mailed link has not confirmed yet. */
   report_email_asked: 'text?',
   organization_id: 'text?',
+  /** `null` until the accounts of the DATEV export are set. */
+  datev: as<DatevAccounts | null>('jsonb?'),
+  /** `null` while days have always started at 00:00. */
+  day_starts: as<DayStarts | null>('jsonb?'),
   version: 'int',
   created: 'timestamptz',
 });
 
 export type AccountRow = Row<typeof accounts>;
+
+/** The facts of an account from which its days follow. */
+export type DaysAccount = Pick<AccountRow, 'id' | 'time_zone' | 'day_starts'>;
 
 /** Columns of an object's account, joined as `a`. */
 export const NAMED_ACCOUNT = accounts.pick(
@@ -81,11 +102,6 @@ export async function selectAccount(sql: Sql, id: string): Promise<AccountRow | 
   return accounts.find(sql, 'where id = $1', [id]);
 }
 
-/** Returns the account's time zone; UTC if the account does not exist. */
-export async function selectTimeZone(sql: Sql, accountId: string): Promise<string> {
-  return (await selectAccount(sql, accountId))?.time_zone ?? 'UTC';
-}
-
 export async function lockAccount(tx: Tx, id: string): Promise<AccountRow | undefined> {
   return accounts.find(tx, 'where id = $1 for update', [id]);
 }
@@ -108,6 +124,8 @@ export type SettingsUpdate = Pick<
   | 'language'
   | 'automatic_payout'
   | 'export_schedule'
+  | 'datev'
+  | 'day_starts'
 >;
 
 /** The caller must have locked the row, which must still be at `version`. */

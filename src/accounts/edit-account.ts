@@ -8,6 +8,7 @@ import {
 } from '#accounts/account-queries.ts';
 import { saveNameRequest, takeNameRequest } from '#accounts/name-request-queries.ts';
 import { type LimitInput, readLimit } from '#accounts/read-limit.ts';
+import { changeDayStart, dayStartsAt } from '#accounts/shop-days.ts';
 import {
   checkDefaultRate,
   checkShopEdit,
@@ -52,6 +53,9 @@ export interface SettingsEdit {
   /** `null` for no automatic payouts. */
   readonly automaticPayout?: AccountRow['automatic_payout'] | undefined;
   readonly exportSchedule?: AccountRow['export_schedule'] | undefined;
+  readonly datev?: AccountRow['datev'] | undefined;
+  /** `HH:MM`, from 00:00 to 11:59. */
+  readonly dayStartsAt?: string | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;
 }
@@ -79,6 +83,8 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     language: row.language,
     automatic_payout: row.automatic_payout,
     export_schedule: row.export_schedule === null ? null : { ...row.export_schedule },
+    datev: row.datev === null ? null : { ...row.datev },
+    day_starts_at: dayStartsAt(row),
   };
 }
 
@@ -122,8 +128,8 @@ export async function editAccount(
     ...limits,
     time_zone: timeZone ?? before.time_zone,
     language: edit.language === undefined ? before.language : edit.language,
-    automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
-    export_schedule: chosen(edit.exportSchedule, before.export_schedule),
+    ...chosenBooks(edit, before),
+    day_starts: await changeDayStart(tx, before, { at: edit.dayStartsAt, now: ref.now }),
   };
   const known = await selectShopSettings(tx, ref.accountId);
   const named = namedIn(edit.shop ?? {});
@@ -194,6 +200,14 @@ async function saveExportMember(tx: Tx, { id: accountId, export_schedule }: Acco
   const email = export_schedule?.email;
   const member = email === undefined ? null : await selectReaderId(tx, { accountId, email });
   await setExportMember(tx, accountId, member);
+}
+
+function chosenBooks(edit: SettingsEdit, before: AccountRow) {
+  return {
+    automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
+    export_schedule: chosen(edit.exportSchedule, before.export_schedule),
+    datev: chosen(edit.datev, before.datev),
+  };
 }
 
 /** Returns the new value of a setting, or the current one if the edit omits it. */

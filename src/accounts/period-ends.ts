@@ -7,7 +7,14 @@ import {
   selectDuePeriods,
   updatePeriodDue,
 } from '#accounts/period-end-queries.ts';
-import { type Days, dayIn, type Every, lastPeriod, nextPeriodStart } from '#core/calendar.ts';
+import {
+  type Days,
+  dayIn,
+  type Every,
+  lastPeriod,
+  nextPeriodStart,
+  shopDays,
+} from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { accountTime } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
@@ -83,8 +90,9 @@ export async function lockEndedPeriod(
   const every = everyOf(account);
   if (every === null || !(await lockDuePeriod(tx, due))) return null;
   const time = await accountTime(tx, tenant, now);
-  const today = dayIn(account.time_zone, time);
-  const next = nextPeriodStart(account.time_zone, every, today);
+  const shop = shopDays(account, tenant.livemode);
+  const today = dayIn(shop, time);
+  const next = nextPeriodStart(shop, every, today);
   await updatePeriodDue(tx, due, addMs(next, now.getTime() - time.getTime()));
   return { account, days: lastPeriod(every, today) };
 }

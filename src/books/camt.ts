@@ -1,55 +1,40 @@
 import type { Entry } from '#books/entry-queries.ts';
 import {
-  decimalText,
+  centsText,
   entryId,
   type Format,
   type Period,
   ROUNDING,
   Rounding,
-  roundedBalance,
+  toCents,
   wordsOf,
 } from '#books/round-entries.ts';
+import { element, xmlText } from '#books/xml.ts';
 import { localTime } from '#core/calendar.ts';
-import { escapeHtml } from '#core/escape-html.ts';
 
 /**
  * Writes a bank statement of ISO 20022, `camt.053.001.08`: an XML file that banking and accounting
  * programs can read. `camt-053-001-08.json` has the order of the schema's elements.
  */
 
-/** An amount of the schema has at most five decimals. */
-const DECIMALS = 5;
 const CURRENCY = 'USD';
 /** Maximum lengths of the schema's types, in characters. */
 const MAX_REFERENCE = 35;
 const MAX_REMITTANCE = 140;
 const MAX_INFORMATION = 500;
 
-/** Matches characters that XML does not allow. */
-const NOT_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
-
-function xmlText(text: string, most: number): string {
-  return escapeHtml([...text.replaceAll(NOT_IN_XML, ' ')].slice(0, most).join(''));
-}
-
-function element(name: string, content: string): string {
-  return `<${name}>${content}</${name}>`;
-}
-
 /**
  * Returns an amount and its direction, which are two elements.
- * @param isDebit needed for amounts of less than one unit, which are written as 0.
+ * @param isDebit needed for amounts of less than a cent, which are written as 0.
  */
-function sum(units: bigint, isDebit = units < 0n): string {
-  const size = decimalText(units < 0n ? -units : units, DECIMALS, 2);
-  const amount = `<Amt Ccy="${CURRENCY}">${size}</Amt>`;
+function sum(cents: bigint, isDebit = cents < 0n): string {
+  const amount = `<Amt Ccy="${CURRENCY}">${centsText(cents < 0n ? -cents : cents)}</Amt>`;
   return amount + element('CdtDbtInd', isDebit ? 'DBIT' : 'CRDT');
 }
 
 function balance(code: 'OPBD' | 'CLBD', atoms: bigint, day: string): string {
   const type = element('Tp', element('CdOrPrtry', element('Cd', code)));
-  const units = roundedBalance(atoms, DECIMALS);
-  return element('Bal', type + sum(units) + element('Dt', element('Dt', day)));
+  return element('Bal', type + sum(toCents(atoms)) + element('Dt', element('Dt', day)));
 }
 
 function head(period: Period): string {
@@ -71,8 +56,10 @@ function head(period: Period): string {
   ].join('');
 }
 
-function status(at: string): string {
+/** Programs that read no `DtTm` here would lose the day. */
+function status(day: string): string {
   const booked = element('Sts', element('Cd', 'BOOK'));
+  const at = element('Dt', day);
   return `${booked}${element('BookgDt', at)}${element('ValDt', at)}`;
 }
 
@@ -81,42 +68,47 @@ function code(kind: string): string {
   return element('BkTxCd', element('Prtry', element('Cd', kind) + issuer));
 }
 
-function entryXml({ timeZone }: Period, entry: Entry, units: bigint): string {
+/** Returns a text that ends with the exact amount, even if its words are cut. */
+function information(words: string, atoms: bigint): string {
+  const exact = ` (${atoms} atoms)`;
+  return element('AddtlNtryInf', xmlText(words, MAX_INFORMATION - exact.length) + exact);
+}
+
+function entryXml({ dayOf }: Period, entry: Entry, cents: bigint): string {
   const { type, amount, created, order_id } = entry;
   const id = xmlText(entryId(entry), MAX_REFERENCE);
   const refs = element('Refs', element('EndToEndId', xmlText(order_id ?? id, MAX_REFERENCE)));
   const words = wordsOf(entry);
   const remittance = element('RmtInf', element('Ustrd', xmlText(words, MAX_REMITTANCE)));
-  const atoms = amount < 0n ? -amount : amount;
-  const information = xmlText(`${atoms} atoms, ${words}`, MAX_INFORMATION);
   const content = [
-    element('NtryRef', id) + sum(units, amount < 0n),
-    status(element('DtTm', localTime(timeZone, created))),
+    element('NtryRef', id) + sum(cents, amount < 0n),
+    status(dayOf(created)),
     element('AcctSvcrRef', id) + code(type.toUpperCase()),
     element('NtryDtls', element('TxDtls', refs + remittance)),
-    element('AddtlNtryInf', information),
+    information(words, amount < 0n ? -amount : amount),
   ];
   return `${element('Ntry', content.join(''))}\n`;
 }
 
-function roundingXml({ to }: Period, units: bigint): string {
-  if (units === 0n) return '';
-  const at = status(element('Dt', to));
-  const information = element('AddtlNtryInf', `0 atoms, ${ROUNDING}`);
-  const content = element('NtryRef', ROUNDING) + sum(units) + at + code('ADJUSTMENT') + information;
+function roundingXml({ to }: Period, cents: bigint): string {
+  if (cents === 0n) return '';
+  const reference = element('NtryRef', ROUNDING) + sum(cents);
+  const content = reference + status(to) + code('ADJUSTMENT') + information(ROUNDING, 0n);
   return `${element('Ntry', content)}\n`;
 }
 
 export const CAMT: Format = {
   mediaType: 'application/xml; charset=utf-8',
   extension: 'xml',
-  encoding: 'utf8',
   open: (period) => {
-    const rounding = new Rounding(period.opening, DECIMALS);
+    const rounding = new Rounding(period.opening);
+    const note = period.count === 0 ? element('AddtlStmtInf', 'No entries') : '';
     return {
       head: head(period),
-      entry: (entry) => entryXml(period, entry, rounding.inUsd(entry).units),
-      tail: () => `${roundingXml(period, rounding.left())}</Stmt></BkToCstmrStmt></Document>\n`,
+      entry: (entry) => entryXml(period, entry, rounding.inCents(entry)),
+      tail: () => {
+        return `${roundingXml(period, rounding.left())}${note}</Stmt></BkToCstmrStmt></Document>\n`;
+      },
     };
   },
 };

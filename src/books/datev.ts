@@ -1,176 +1,158 @@
-import type { Entry } from '#books/entry-queries.ts';
+import type { DatevAccounts } from '#accounts/account-queries.ts';
+import { type BaseSum, type Posting, RATE_DECIMALS } from '#books/datev-rows.ts';
+import type { Entry, KnownRate } from '#books/entry-queries.ts';
 import {
-  decimalText,
+  centsText,
+  distribute,
+  type EntryPart,
   entryId,
-  type Format,
+  isSold,
   type Period,
+  partsOf,
   ROUNDING,
-  type Rounded,
   Rounding,
+  toHundredths,
+  wholeOf,
   wordsOf,
 } from '#books/round-entries.ts';
-import { dayIn, wallTime } from '#core/calendar.ts';
+import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
+import { readRate } from '#core/currency-conversion.ts';
+import { divide } from '#prices/sale-lines.ts';
 
-/**
- * The posting batch of DATEV, `EXTF` 700 with version 13 of the `Buchungsstapel`. Facts from
- * https://developer.datev.de/datev/platform/de/dtvf/formate/buchungsstapel: columns and their
- * order, text in double quotes, a comma before decimals, no control characters, Windows-1252.
- */
-
-function numbered(count: number, names: (n: number) => string[]): string[] {
-  return Array.from({ length: count }, (_, i) => names(i + 1)).flat();
+/** The accounting facts of a shop, beside its entries. */
+export interface DatevBooks {
+  readonly accounts: DatevAccounts;
+  /** EUR where the shop counts in it, otherwise USD. */
+  readonly base: 'EUR' | 'USD';
+  /** The rates before the first entry. */
+  readonly rates: readonly KnownRate[];
 }
 
-/** All columns of the format's version. Columns that our files do not fill stay empty. */
-export const DATEV_COLUMNS: readonly string[] = [
-  ...['Umsatz (ohne Soll/Haben-Kz)', 'Soll/Haben-Kennzeichen', 'WKZ Umsatz', 'Kurs'],
-  ...['Basis-Umsatz', 'WKZ Basis-Umsatz', 'Konto', 'Gegenkonto (ohne BU-Schlüssel)'],
-  ...['BU-Schlüssel', 'Belegdatum', 'Belegfeld 1', 'Belegfeld 2', 'Skonto', 'Buchungstext'],
-  ...['Postensperre', 'Diverse Adressnummer', 'Geschäftspartnerbank', 'Sachverhalt'],
-  ...['Zinssperre', 'Beleglink'],
-  ...numbered(8, (n) => [`Beleginfo - Art ${n}`, `Beleginfo - Inhalt ${n}`]),
-  ...['KOST1 - Kostenstelle', 'KOST2 - Kostenstelle', 'Kost-Menge'],
-  ...['EU-Land u. UStID (Bestimmung)', 'EU-Steuersatz (Bestimmung)', 'Abw. Versteuerungsart'],
-  ...['Sachverhalt L+L', 'Funktionsergänzung L+L', 'BU 49 Hauptfunktionstyp'],
-  ...['BU 49 Hauptfunktionsnummer', 'BU 49 Funktionsergänzung'],
-  ...numbered(20, (n) => [`Zusatzinformation - Art ${n}`, `Zusatzinformation- Inhalt ${n}`]),
-  ...['Stück', 'Gewicht', 'Zahlweise', 'Forderungsart', 'Veranlagungsjahr'],
-  ...['Zugeordnete Fälligkeit', 'Skontotyp', 'Auftragsnummer', 'Buchungstyp'],
-  ...['USt-Schlüssel (Anzahlungen)', 'EU-Land (Anzahlungen)', 'Sachverhalt L+L (Anzahlungen)'],
-  ...['EU-Steuersatz (Anzahlungen)', 'Erlöskonto (Anzahlungen)', 'Herkunft-Kz', 'Buchungs GUID'],
-  ...['KOST-Datum', 'SEPA-Mandatsreferenz', 'Skontosperre', 'Gesellschaftername'],
-  ...['Beteiligtennummer', 'Identifikationsnummer', 'Zeichnernummer', 'Postensperre bis'],
-  ...['Bezeichnung SoBil-Sachverhalt', 'Kennzeichen SoBil-Buchung', 'Festschreibung'],
-  ...['Leistungsdatum', 'Datum Zuord. Steuerperiode', 'Fälligkeit', 'Generalumkehr (GU)'],
-  ...['Steuersatz', 'Land', 'Abrechnungsreferenz', 'BVV-Position'],
-  ...['EU-Land u. UStID (Ursprung)', 'EU-Steuersatz (Ursprung)', 'Abw. Skontokonto'],
-];
+const USD = 'USD';
+/** One USDC is one USD. */
+const ONE_USD = readRate('1');
+const RATE_UNIT = 10n ** BigInt(RATE_DECIMALS);
 
-/** The numbers of the text columns. Their values are quoted even if they are empty. */
-const TEXT_COLUMNS: ReadonlySet<number> = new Set([
-  ...[2, 3, 6, 9, 11, 12, 14, 16, 20, 37, 38, 40, 42, 91, 95, 96, 98, 102, 103, 105, 107, 109],
-  ...[110, 112, 118, 120, 121, 123],
-  ...Array.from({ length: 16 }, (_, i) => 21 + i),
-  ...Array.from({ length: 40 }, (_, i) => 48 + i),
-]);
-
-/**
- * Accounts of the chart SKR 03, which the accountant replaces on import: revenue, the bank account
- * of the settlement wallet, and money in transit for the balance at Tapline.
- */
-const REVENUE = '8200';
-const BANK = '1200';
-const BALANCE = '1360';
-
-const CENTS = 2;
-const MAX_TEXT = 60;
-const MAX_DOCUMENT = 36;
-
-function quoted(text: string): string {
-  return `"${text.replaceAll('"', '""')}"`;
+function noAccount(name: string): Refusal {
+  const message = `Set an account for ${name} in \`datev\` of the account’s settings first.`;
+  return refuse('parameter_invalid', message, 'format');
 }
 
-/** Returns a value for Belegfeld 1, which allows letters, digits and a few symbols. */
-function documentOf(id: string): string {
-  return id.replaceAll(/[^A-Za-z0-9$%&*+\-/]/g, '-').slice(0, MAX_DOCUMENT);
+function noRate(id: string, currency: string): Refusal {
+  const message =
+    `${id} cannot be exported: no exchange rate for ${currency} was stored with it, or with an ` +
+    'earlier entry. Export the days without it, or use another format.';
+  return refuse('parameter_invalid', message, 'format');
 }
 
-/** Cuts a text to the maximum number of characters, each of which takes one byte in the file. */
-function shortText(text: string): string {
-  return [...text.replaceAll(/\p{Cc}/gu, ' ')].slice(0, MAX_TEXT).join('');
+/** The refusal of a shop that has not set its accounts. */
+export function noDatevAccounts(): Refusal {
+  const message = 'Set the accounts first: `datev` of the account’s settings.';
+  return refuse('parameter_invalid', message, 'format');
 }
 
-/** The columns that our files fill, in the format's order. */
-const FILLED = [
-  ...['Umsatz (ohne Soll/Haben-Kz)', 'Soll/Haben-Kennzeichen', 'WKZ Umsatz', 'Konto'],
-  ...['Gegenkonto (ohne BU-Schlüssel)', 'Belegdatum', 'Belegfeld 1', 'Buchungstext'],
-  ...['Beleginfo - Art 1', 'Beleginfo - Inhalt 1'],
-] as const;
-
-type Cells = { readonly [Column in (typeof FILLED)[number]]?: string };
-
-function emptyCell(column: string): string {
-  return TEXT_COLUMNS.has(DATEV_COLUMNS.indexOf(column) + 1) ? '""' : '';
+/** Returns the revenue account of the highest rate, or of sales without lines. */
+function highestAccount({ revenue }: DatevAccounts): string | undefined {
+  const rates = Object.keys(revenue).filter((rate) => rate !== 'none');
+  const [highest = 'none'] = rates.sort((one, other) => Number(other) - Number(one));
+  return revenue[highest];
 }
 
-/**
- * The empty cells before each filled column, and after the last one. They make up most of a line.
- */
-const GAPS = [...FILLED, undefined].map((column, n) => {
-  const before = FILLED[n - 1];
-  const start = before === undefined ? 0 : DATEV_COLUMNS.indexOf(before) + 1;
-  const end = column === undefined ? DATEV_COLUMNS.length : DATEV_COLUMNS.indexOf(column);
-  const cells = DATEV_COLUMNS.slice(start, end).map(emptyCell);
-  return [...(n > 0 ? [''] : []), ...cells, ...(column === undefined ? [] : [''])].join(';');
-});
-const EMPTY = FILLED.map(emptyCell);
+/** Turns entries into postings, one after the other. */
+export class DatevBooking {
+  readonly #books: DatevBooks;
+  readonly #period: Pick<Period, 'to' | 'dayOf'>;
+  readonly #rounding: Rounding;
+  /** USD for one unit of a currency, by its code in uppercase: the last one known. */
+  readonly #rates = new Map<string, bigint>();
 
-function row(cells: Cells): string {
-  const line = FILLED.map((column, n) => `${GAPS[n]}${cells[column] ?? EMPTY[n]}`).join('');
-  return `${line}${GAPS.at(-1)}\r\n`;
-}
+  constructor(books: DatevBooks, period: Pick<Period, 'opening' | 'to' | 'dayOf'>) {
+    this.#books = books;
+    this.#period = period;
+    this.#rounding = new Rounding(period.opening);
+    for (const rate of books.rates) this.#learn(rate);
+  }
 
-/** @param day `YYYY-MM-DD`. */
-function sumCells({ currency, units }: Rounded, day: string): Cells {
-  const size = decimalText(units < 0n ? -units : units, CENTS).replace('.', ',');
-  return {
-    'Umsatz (ohne Soll/Haben-Kz)': size,
-    'Soll/Haben-Kennzeichen': quoted(units < 0n ? 'S' : 'H'),
-    'WKZ Umsatz': quoted(currency),
-    Belegdatum: `${day.slice(8)}${day.slice(5, 7)}`,
-    'Gegenkonto (ohne BU-Schlüssel)': BALANCE,
-  };
-}
+  #learn({ shop_currency: currency, shop_rate: rate }: Pick<Entry, keyof KnownRate>): void {
+    if (currency !== null && rate !== null) this.#rates.set(currency.toUpperCase(), readRate(rate));
+  }
 
-function entryRow({ timeZone }: Period, entry: Entry, sum: Rounded): string {
-  const id = entryId(entry);
-  return row({
-    ...sumCells(sum, dayIn(timeZone, entry.created)),
-    'Soll/Haben-Kennzeichen': quoted(entry.amount < 0n ? 'S' : 'H'),
-    Konto: entry.type === 'payout' ? BANK : REVENUE,
-    'Belegfeld 1': quoted(documentOf(entry.receipt_number ?? id)),
-    Buchungstext: quoted(shortText(wordsOf(entry))),
-    'Beleginfo - Art 1': quoted('Tapline'),
-    'Beleginfo - Inhalt 1': quoted(id),
-  });
-}
+  /** Returns an entry's postings, none of 0.00. */
+  postings(entry: Entry): Posting[] | Refusal {
+    this.#learn(entry);
+    const { currency, minor } = entry;
+    const isPriced = currency !== null && minor !== null && minor !== 0n;
+    const code = isPriced ? currency.toUpperCase() : USD;
+    const cents = isPriced ? toHundredths(wholeOf(entry), currency) : this.#rounding.inCents(entry);
+    const parts = partsOf(entry);
+    const shares = isSold(entry) ? distribute(cents, parts) : [cents];
+    if (shares.every((share) => share === 0n)) return [];
+    const rate = this.#rateOf(code, entry);
+    if (isRefusal(rate)) return rate;
+    const postings: Posting[] = [];
+    for (const [index, share] of shares.entries()) {
+      const part = parts[index];
+      if (share === 0n || part === undefined) continue;
+      const account = isSold(entry) ? this.#accountOf(part) : this.#books.accounts.bank;
+      if (isRefusal(account)) return account;
+      postings.push({
+        ...{ account, contra: this.#books.accounts.clearing, cents: share, currency: code },
+        ...{ day: this.#period.dayOf(entry.created), base: this.#inBase(share, rate) },
+        ...{ document: entry.receipt_number ?? entryId(entry), text: wordsOf(entry) },
+        id: entryId(entry),
+      });
+    }
+    return postings;
+  }
 
-function compact(day: string): string {
-  return day.replaceAll('-', '');
-}
+  #accountOf({ rate, isTip }: EntryPart): string | Refusal {
+    const { accounts } = this.#books;
+    if (isTip) return accounts.tips ?? highestAccount(accounts) ?? noAccount('tips (`tips`)');
+    if (rate === null) {
+      return accounts.revenue.none ?? noAccount('sales without items (`revenue.none`)');
+    }
+    const name = `the tax rate ${centsText(BigInt(rate))} % (\`revenue.${rate}\`)`;
+    return accounts.revenue[rate] ?? noAccount(name);
+  }
 
-/**
- * Returns the first line. DATEV requires numbers of a consultant and a client, which the import
- * replaces.
- */
-function head({ timeZone, until, from, to }: Period): string {
-  const made = new Date(wallTime(timeZone, until.getTime())).toISOString();
-  const created = `${made.slice(0, 19).replaceAll(/\D/g, '')}000`;
-  const fields = [
-    ...['"EXTF"', '700', '21', '"Buchungsstapel"', '13', created, '', '"TL"', '""', '""'],
-    ...['1001', '1', `${from.slice(0, 4)}0101`, '4', compact(from), compact(to)],
-    ...[quoted('Tapline'), '""', '1', '0', '0', '"EUR"', '', '""', '', ''],
-    ...['"03"', '', '', '""', '""'],
-  ];
-  return `${fields.join(';')}\r\n${DATEV_COLUMNS.join(';')}\r\n`;
-}
+  /**
+   * Returns the units of a currency for one of the base, in millionths; `null` for the base itself.
+   */
+  #rateOf(currency: string, entry?: Entry): bigint | null | Refusal {
+    const { base } = this.#books;
+    if (currency === base) return null;
+    const id = entry === undefined ? ROUNDING : entryId(entry);
+    const own = currency === USD ? ONE_USD : this.#usdFor(currency, entry);
+    if (own === undefined) return noRate(id, currency);
+    const ofBase = base === USD ? ONE_USD : this.#rates.get(base);
+    if (ofBase === undefined) return noRate(id, base);
+    return divide(ofBase * RATE_UNIT, own);
+  }
 
-export const DATEV: Format = {
-  mediaType: 'text/csv; charset=windows-1252',
-  extension: 'csv',
-  prefix: 'EXTF_',
-  encoding: 'latin',
-  open: (period) => {
-    const rounding = new Rounding(period.opening, CENTS);
+  /** A sale in another currency than its shop's has the rate of its own quote. */
+  #usdFor(currency: string, entry: Entry | undefined): bigint | undefined {
+    const isShops = entry?.shop_currency?.toUpperCase() === currency;
+    if (isShops || entry?.quote_rate == null) return this.#rates.get(currency);
+    return readRate(entry.quote_rate);
+  }
+
+  #inBase(cents: bigint, rate: bigint | null): BaseSum | null {
+    if (rate === null) return null;
+    return { currency: this.#books.base, rate, cents: divide(cents * RATE_UNIT, rate) };
+  }
+
+  /** Returns the posting of what rounding to cents has left; `null` if there is none. */
+  rounding(): Posting | null | Refusal {
+    const left = this.#rounding.left();
+    if (left === 0n) return null;
+    const rate = this.#rateOf(USD);
+    if (isRefusal(rate)) return rate;
+    const { clearing, rounding } = this.#books.accounts;
     return {
-      head: head(period),
-      entry: (entry) => entryRow(period, entry, rounding.inOwn(entry)),
-      tail: () => {
-        const units = rounding.left();
-        if (units === 0n) return '';
-        const cells = sumCells({ currency: 'USD', units }, period.to);
-        return row({ ...cells, Konto: REVENUE, Buchungstext: quoted(ROUNDING) });
-      },
+      // What the balance has more than the rows debits the clearing account.
+      ...{ account: clearing, contra: rounding, cents: -left, currency: USD },
+      ...{ day: this.#period.to, base: this.#inBase(-left, rate) },
+      ...{ document: '', text: ROUNDING, id: '' },
     };
-  },
-};
+  }
+}

@@ -1,4 +1,9 @@
-import { type AccountRow, selectMode, setExportMember } from '#accounts/account-queries.ts';
+import {
+  type AccountRow,
+  type DaysAccount,
+  selectMode,
+  setExportMember,
+} from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
 import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
 import {
@@ -7,7 +12,7 @@ import {
   selectLastDay,
 } from '#books/export-schedule-queries.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
-import { type Days, dayIn, lastPeriod } from '#core/calendar.ts';
+import { type Days, dayIn, lastPeriod, shopDays } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS } from '#core/durations.ts';
 import { networkOf } from '#core/mode.ts';
@@ -35,12 +40,13 @@ export const EXPORT_LINKS = '/api/dashboard/v1/exports';
  */
 export async function beginSchedule(
   tx: Tx,
-  account: { readonly accountId: string; readonly timeZone: string; readonly now: Date },
+  { account, now }: { readonly account: DaysAccount; readonly now: Date },
   { every, format }: Pick<ScheduledExport, 'every' | 'format'>,
 ): Promise<void> {
-  const { accountId, timeZone, now } = account;
+  const { id: accountId, time_zone: timeZone } = account;
   for (const livemode of [false, true]) {
-    const today = dayIn(timeZone, await accountTime(tx, { accountId, livemode }, now));
+    const time = await accountTime(tx, { accountId, livemode }, now);
+    const today = dayIn(shopDays(account, livemode), time);
     const { from, to } = lastPeriod(every, today);
     const period = { account_id: accountId, livemode, every, from_day: from, to_day: to };
     const row = { ...period, time_zone: timeZone, format, token_hash: null, expires_at: null };

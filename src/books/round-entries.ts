@@ -1,6 +1,9 @@
 import type { Entry } from '#books/entry-queries.ts';
 import { digitsOf } from '#core/currency-digits.ts';
+import { ID_PREFIXES } from '#core/ids.ts';
 import type { Tenant } from '#core/mode.ts';
+import { CENT, minorText, plainDecimal } from '#core/sums.ts';
+import { floorOf } from '#prices/sale-lines.ts';
 
 /** The facts of a period that a format's first and last lines may need. */
 export interface Period {
@@ -12,6 +15,10 @@ export interface Period {
   readonly until: Date;
   readonly opening: bigint;
   readonly closing: bigint;
+  /** The number of its entries. */
+  readonly count: number;
+  /** Returns the day of the shop, `YYYY-MM-DD`, to which an instant belongs. */
+  dayOf(at: Date): string;
 }
 
 /** Call `entry` for each entry in order. */
@@ -26,10 +33,6 @@ export interface Writer {
 export interface Format {
   readonly mediaType: string;
   readonly extension: string;
-  /** The prefix of the file's name, if the program that reads it requires one. */
-  readonly prefix?: string;
-  /** `latin` is Windows-1252; letters that it lacks are replaced. */
-  readonly encoding: 'utf8' | 'latin';
   open(period: Period): Writer;
 }
 
@@ -56,85 +59,120 @@ export function wordsOf(entry: Entry): string {
 /** The text of the entry that makes up for rounding. */
 export const ROUNDING = 'ROUNDING';
 
-const USDC_DIGITS = 6;
+/** False for payouts, and for corrections of payouts. */
+export function isSold({ type, object_id }: Entry): boolean {
+  return type !== 'payout' && !object_id.startsWith(ID_PREFIXES.withdrawal);
+}
 
-/** Rounds atoms to fewer decimals, toward zero. */
-export function roundedDown(atoms: bigint, decimals: number): bigint {
-  return atoms / 10n ** BigInt(USDC_DIGITS - decimals);
+/** A part of a sale or refund: one tax rate, the tip, or all of a sale without lines. */
+export interface EntryPart {
+  /** Basis points; `null` for a tip, and without lines. */
+  readonly rate: number | null;
+  readonly isTip: boolean;
+  /** In the unit of the sale, with the sign of the entry. */
+  readonly net: bigint;
+  readonly tax: bigint;
+  readonly gross: bigint;
+}
+
+function absolute(value: bigint): bigint {
+  return value < 0n ? -value : value;
+}
+
+/** Returns an entry's sum in the unit of its sale, with the entry's sign. */
+export function wholeOf({ amount, minor }: Pick<Entry, 'amount' | 'minor'>): bigint {
+  const size = minor ?? absolute(amount);
+  return amount < 0n ? -size : size;
+}
+
+/** Returns the parts of an entry, the lowest rate first and the tip last. Their gross adds up. */
+export function partsOf(entry: Pick<Entry, 'amount' | 'minor' | 'taxes' | 'tip'>): EntryPart[] {
+  const whole = wholeOf(entry);
+  const sign = entry.amount < 0n ? -1n : 1n;
+  const untaxed = (gross: bigint, isTip: boolean): EntryPart => {
+    return { rate: null, isTip, net: gross, tax: 0n, gross };
+  };
+  const { taxes } = entry;
+  const rows: EntryPart[] =
+    taxes === null || taxes.length === 0
+      ? [untaxed(whole - sign * entry.tip, false)]
+      : taxes.map(({ rate, net, tax, gross }) => ({
+          ...{ rate, isTip: false, net: sign * BigInt(net) },
+          ...{ tax: sign * BigInt(tax), gross: sign * BigInt(gross) },
+        }));
+  const tip = whole - rows.reduce((sum, { gross }) => sum + gross, 0n);
+  return tip === 0n ? rows : [...rows, untaxed(tip, true)];
 }
 
 /**
- * Rounds a balance down to fewer decimals, even if it is negative, so that differences of balances
- * are exact.
+ * Distributes a sum over an entry's parts in proportion to their gross: the running sum is rounded
+ * down, without its sign, and the last part takes the rest.
  */
-function floored(atoms: bigint, decimals: number): bigint {
-  const unit = 10n ** BigInt(USDC_DIGITS - decimals);
-  return (atoms - (((atoms % unit) + unit) % unit)) / unit;
+export function distribute(sum: bigint, parts: readonly EntryPart[]): bigint[] {
+  const whole = parts.reduce((all, { gross }) => all + gross, 0n);
+  const [size, sign] = [absolute(sum), sum < 0n ? -1n : 1n];
+  let [through, given] = [0n, 0n];
+  return parts.map(({ gross }, index) => {
+    through += gross;
+    const isLast = index === parts.length - 1 || whole === 0n;
+    const upTo = isLast ? size : floorOf(size * through, whole);
+    const own = upTo - given;
+    given = upTo;
+    return sign * own;
+  });
 }
 
-/** Formats a number of units with decimals: -250 with two decimals is `-2.50`. */
-export function decimalText(units: bigint, decimals: number, least = decimals): string {
-  const size = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
-  const whole = size.slice(0, size.length - decimals);
-  const fraction = size
-    .slice(size.length - decimals)
-    .replace(/0+$/, '')
-    .padEnd(least, '0');
-  return `${units < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+/** Number of decimals that programs accept when they import bank statements. */
+export const CENTS = 2;
+
+/** Returns atoms as whole cents, rounded toward zero. */
+export function toCents(atoms: bigint): bigint {
+  return atoms / CENT;
 }
 
-export interface Rounded {
-  readonly currency: string;
-  /** Signed amount in units of the format's last decimal. */
-  readonly units: bigint;
+/** Returns minor units of a currency as hundredths of its unit, rounded toward zero. */
+export function toHundredths(minor: bigint, currency: string): bigint {
+  const digits = digitsOf(currency);
+  return digits > CENTS
+    ? minor / 10n ** BigInt(digits - CENTS)
+    : minor * 10n ** BigInt(CENTS - digits);
+}
+
+/** Formats hundredths: `-2.50`. */
+export function centsText(cents: bigint): string {
+  return plainDecimal(cents, CENTS);
 }
 
 /**
- * Rounds a file's entries to fewer decimals and tracks the remainders, so that the entries,
- * including the one for rounding, add up to the rounded balances.
+ * Rounds a file's entries to cents and tracks the remainders, so that the entries, including the
+ * one for rounding, add up to the rounded balances.
  */
 export class Rounding {
   readonly #opening: bigint;
-  readonly #decimals: number;
-  /** Atoms of the entries written in USD, plus the remainders of the other entries. */
   #atoms = 0n;
   #written = 0n;
 
-  constructor(opening: bigint, decimals: number) {
+  constructor(opening: bigint) {
     this.#opening = opening;
-    this.#decimals = decimals;
   }
 
-  inUsd({ amount }: Entry): Rounded {
-    const units = roundedDown(amount, this.#decimals);
+  /** Returns the entry's amount in cents of USD. */
+  inCents({ amount }: Entry): bigint {
+    const cents = toCents(amount);
     this.#atoms += amount;
-    this.#written += units;
-    return { currency: 'USD', units };
+    this.#written += cents;
+    return cents;
   }
 
-  /** Returns an entry in the currency of its sale if it has one, otherwise in USD. */
-  inOwn(entry: Entry): Rounded {
-    const { amount, currency, minor } = entry;
-    if (currency === null || minor === null || minor === 0n) return this.inUsd(entry);
-    const digits = digitsOf(currency);
-    const more = BigInt(Math.max(0, digits - this.#decimals));
-    const less = BigInt(Math.max(0, this.#decimals - digits));
-    const size = (minor / 10n ** more) * 10n ** less;
-    // For a currency with three decimals, the dropped digits are converted to USD and added to the
-    // remainder.
-    this.#atoms += (amount * (minor % 10n ** more)) / minor;
-    return { currency: currency.toUpperCase(), units: amount < 0n ? -size : size };
-  }
-
-  /** Returns the remainder from rounding, in units of USD. */
+  /** Returns the remainder from rounding, in cents of USD. */
   left(): bigint {
-    const decimals = this.#decimals;
-    const closing = floored(this.#opening + this.#atoms, decimals);
-    return closing - floored(this.#opening, decimals) - this.#written;
+    return toCents(this.#opening + this.#atoms) - toCents(this.#opening) - this.#written;
   }
 }
 
-/** Returns a balance with fewer decimals, rounded as in `Rounding`. */
-export function roundedBalance(atoms: bigint, decimals: number): bigint {
-  return floored(atoms, decimals);
+/** Returns the price in the shop's currency, as a bank text shows it: `EUR 21.74`. */
+export function priceOf(entry: Entry): string | null {
+  const { currency, minor } = entry;
+  if (currency === null || minor === null) return null;
+  return `${currency.toUpperCase()} ${minorText(minor, currency)}`;
 }

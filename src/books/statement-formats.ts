@@ -1,18 +1,24 @@
+import { QUICKBOOKS, XERO } from '#books/bank-csv.ts';
 import { CAMT } from '#books/camt.ts';
-import { DATEV } from '#books/datev.ts';
+import { OFX } from '#books/ofx.ts';
 import type { Format } from '#books/round-entries.ts';
-import { QUICKBOOKS, STATEMENT_CSV, STATEMENT_JSONL, XERO } from '#books/table-formats.ts';
+import { STATEMENT_CSV, STATEMENT_JSONL } from '#books/table-formats.ts';
 
-/** The formats of statements. `/docs/books` explains the columns of each. */
+/** The formats that are written from a statement alone. */
 export const FORMATS = {
   csv: STATEMENT_CSV,
   jsonl: STATEMENT_JSONL,
   'camt.053.001.08': CAMT,
-  datev: DATEV,
   xero: XERO,
   quickbooks: QUICKBOOKS,
+  ofx: OFX,
 } as const satisfies Record<string, Format>;
 
-export type StatementFormat = keyof typeof FORMATS;
+export type LineFormat = keyof typeof FORMATS;
+/** DATEV also needs the shop's accounts: see `datev-file.ts`. */
+export type StatementFormat = LineFormat | 'datev';
 
-export const STATEMENT_FORMATS = Object.keys(FORMATS) as StatementFormat[];
+/** The formats of statements. `/docs/books` explains the columns of each. */
+export const STATEMENT_FORMATS: readonly StatementFormat[] = [
+  ...(['csv', 'jsonl', 'camt.053.001.08', 'datev', 'xero', 'quickbooks', 'ofx'] as const),
+];

@@ -7,7 +7,14 @@ import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { createRandom } from '#testkit/fixtures/core/random.ts';
 import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
-import { addMovements, addSales, fileOf, parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import {
+  addMovements,
+  addSales,
+  fileOf,
+  parseJsonl,
+  SKR03,
+  setDatev,
+} from '#testkit/fixtures/payments/books.ts';
 import { addMerchant } from '#testkit/fixtures/payments/store.ts';
 
 /** Number of shops with random movements, whose statements are compared with a list in memory. */
@@ -63,7 +70,8 @@ async function openShop(seed: number) {
 const sum = (moved: readonly Moved[]) => moved.reduce((all, { amount }) => all + amount, 0n);
 
 function daysOf(tenant: Tenant, timeZone: string, now: Date, [from, to]: readonly string[]) {
-  return openDays(database.db, { tenant, timeZone, now }, { from: from ?? '', to: to ?? '' });
+  const shop = { timeZone, starts: [] };
+  return openDays(database.db, { tenant, shop, now }, { from: from ?? '', to: to ?? '' });
 }
 
 async function idsOf(statement: Statement): Promise<string[]> {
@@ -99,7 +107,11 @@ for (let seed = 0; seed < SHOPS; seed++) {
     let opened = 0n;
     let taken = 0;
     for (const payout of payouts) {
-      const statement = await openPayout(database.db, { tenant, timeZone, now }, payout.id);
+      const statement = await openPayout(
+        database.db,
+        { tenant, shop: { timeZone, starts: [] }, now },
+        payout.id,
+      );
       assert.ok(statement !== null);
       const end = moved.indexOf(payout) + 1;
       assert.deepEqual(
@@ -117,7 +129,9 @@ const NOON = new Date('2026-11-20T12:00:00.000Z');
 const at = (hours: number) => addMs(NOON, hours * 3_600_000);
 
 async function openCounter(): Promise<Tenant> {
-  return (await addMerchant(database.db, { now: NOON })).tenant;
+  const { tenant } = await addMerchant(database.db, { now: NOON });
+  await setDatev(database.db, tenant, SKR03);
+  return tenant;
 }
 
 test('an exported day never changes: what is found later is a correction of that day', async () => {
@@ -130,7 +144,7 @@ test('an exported day never changes: what is found later is a correction of that
     return { statement, files: await Promise.all(files) };
   };
   const before = await read('2026-11-20', at(24));
-  const lost = { type: 'payment', objectId: 'pay_lost', amount: 7n, happened: at(1) } as const;
+  const lost = { type: 'payment', objectId: 'pay_lost', amount: 20_007n, happened: at(1) } as const;
   await addMovements(db, tenant, [{ ...lost, at: at(30) }]);
   const later = await read('2026-11-20', at(60));
   assert.deepEqual(later.files, before.files, 'not a byte');
@@ -138,7 +152,7 @@ test('an exported day never changes: what is found later is a correction of that
   const { entries } = parseJsonl(next.files[STATEMENT_FORMATS.indexOf('jsonl')] ?? '');
   assert.deepEqual(
     entries.map(({ type, original, amount }) => ({ type, original, amount })),
-    [{ type: 'CORRECTION', original: 'pay_lost', amount: 7 }],
+    [{ type: 'CORRECTION', original: 'pay_lost', amount: 20_007 }],
   );
   assert.equal(next.statement.opening, before.statement.closing);
   assert.ok(next.files.every((file) => /CORRECTION/.test(file)));

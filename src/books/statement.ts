@@ -1,4 +1,5 @@
 import {
+  type Entry,
   type EntryRange,
   insertClosing,
   selectClosing,
@@ -7,32 +8,34 @@ import {
   selectPayoutEntry,
   sumEntries,
 } from '#books/entry-queries.ts';
-import { FORMATS, type StatementFormat } from '#books/statement-formats.ts';
+import type { Period } from '#books/round-entries.ts';
+import { FORMATS, type LineFormat } from '#books/statement-formats.ts';
 import { assert } from '#core/assert.ts';
-import { type Days, dayBounds, dayIn } from '#core/calendar.ts';
+import { type Days, dayBounds, dayIn, daysInOrder, type ShopDays } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { closeOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 
-/** A merchant's balance over a period: opening + entries = closing. */
-export interface Statement extends Days {
-  readonly tenant: Tenant;
-  readonly timeZone: string;
-  /** The times of the opening and the closing balance. */
-  readonly since: Date;
-  readonly until: Date;
-  readonly opening: bigint;
-  readonly closing: bigint;
-  readonly count: number;
+/**
+ * A merchant's balance over a period: opening + entries = closing. `since` and `until` are the
+ * times of these balances.
+ */
+export interface Statement extends Period {
   readonly range: EntryRange;
+  /** True for the statement of a payout, whose days follow from its entries. */
+  readonly isOfPayout: boolean;
 }
 
 interface Wanted {
   readonly tenant: Tenant;
-  readonly timeZone: string;
+  readonly shop: ShopDays;
   readonly now: Date;
+}
+
+function factsOf({ tenant, shop }: Wanted) {
+  return { tenant, timeZone: shop.timeZone, dayOf: daysInOrder(shop) };
 }
 
 /** Returns a position before all entries of this time, because the lowest position is 1. */
@@ -57,21 +60,29 @@ async function balanceAt(
 /**
  * Opens the statement of some days. Closes days that have ended: what the service learns about them
  * later is booked later. If a day has not ended, the closing balance is the current one.
+ * @param closes false to leave the days open, when nobody gets a file.
  */
-export async function openDays(db: Database, input: Wanted, days: Days): Promise<Statement> {
-  const { tenant, timeZone, now } = input;
-  const bounds = dayBounds(timeZone, days.from, days.to);
+export async function openDays(
+  db: Database,
+  input: Wanted,
+  { closes = true, ...days }: Days & { readonly closes?: boolean },
+): Promise<Statement> {
+  const { tenant, shop, now } = input;
+  const bounds = dayBounds(shop, days.from, days.to);
   return db.transaction(async (tx) => {
     const { time, top } = await closeOrder(tx, tenant, { now, until: bounds.until });
     const until = least(bounds.until, time);
     const since = least(bounds.since, time);
     const opening = await balanceAt(tx, tenant, { place: startOf(since), top });
-    if (since < time) await insertClosing(tx, tenant, { at: since, balance: opening });
+    if (closes && since < time) await insertClosing(tx, tenant, { at: since, balance: opening });
     const range = { after: startOf(since), upTo: startOf(until), top };
     const { sum, count } = await sumEntries(tx, tenant, range);
     const closing = opening + sum;
-    if (bounds.until <= time) await insertClosing(tx, tenant, { at: until, balance: closing });
-    return { ...input, ...days, since, until, opening, closing, count, range };
+    if (closes && bounds.until <= time) {
+      await insertClosing(tx, tenant, { at: until, balance: closing });
+    }
+    const facts = { ...factsOf(input), ...days, isOfPayout: false };
+    return { ...facts, since, until, opening, closing, count, range };
   });
 }
 
@@ -89,7 +100,7 @@ export async function openPayout(
   input: Wanted,
   id: string,
 ): Promise<Statement | null> {
-  const { tenant, timeZone, now } = input;
+  const { tenant, shop, now } = input;
   return db.transaction(async (tx) => {
     const upTo = await selectPayoutEntry(tx, tenant, id);
     if (upTo === undefined) return null;
@@ -106,8 +117,9 @@ export async function openPayout(
       await insertClosing(tx, tenant, { at: end, balance });
     }
     const [since, until] = [first.created, upTo.created];
-    const days = { from: dayIn(timeZone, since), to: dayIn(timeZone, until) };
-    return { ...input, ...days, since, until, opening, closing, count, range };
+    const days = { from: dayIn(shop, since), to: dayIn(shop, until) };
+    const facts = { ...factsOf(input), ...days, isOfPayout: true };
+    return { ...facts, since, until, opening, closing, count, range };
   });
 }
 
@@ -120,32 +132,41 @@ async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<Pl
 const CHUNK = 1_000;
 
 /**
- * Yields a statement's file in chunks, as fast as the client takes them. Each chunk is read by a
+ * Yields a statement's entries in chunks, as fast as the client takes them. Each chunk is read by a
  * separate query, so that a slow client holds no snapshot.
  * @throws if the entries do not add up to the closing balance, so that the file ends early.
  */
-export async function* statementFile(
-  db: Database,
-  statement: Statement,
-  format: StatementFormat,
-): AsyncGenerator<string> {
+export async function* entriesOf(db: Database, statement: Statement): AsyncGenerator<Entry[]> {
   const { tenant, range, opening, closing } = statement;
-  const writer = FORMATS[format].open(statement);
-  yield writer.head;
   let balance = opening;
   let { after } = range;
   for (;;) {
     const entries = await selectEntries(db, tenant, { ...range, after, limit: CHUNK });
+    for (const { amount } of entries) balance += amount;
+    if (entries.length > 0) yield entries;
+    const last = entries.at(-1);
+    if (entries.length < CHUNK || last === undefined) break;
+    after = last;
+  }
+  assert(balance === closing, 'the entries of a statement do not add up to its closing balance');
+}
+
+/** Yields a statement's file in chunks. */
+export async function* statementFile(
+  db: Database,
+  statement: Statement,
+  format: LineFormat,
+): AsyncGenerator<string> {
+  const writer = FORMATS[format].open(statement);
+  yield writer.head;
+  let balance = statement.opening;
+  for await (const entries of entriesOf(db, statement)) {
     let text = '';
     for (const entry of entries) {
       balance += entry.amount;
       text += writer.entry(entry, balance);
     }
     if (text !== '') yield text;
-    const last = entries.at(-1);
-    if (entries.length < CHUNK || last === undefined) break;
-    after = last;
   }
-  assert(balance === closing, 'the entries of a statement do not add up to its closing balance');
   yield writer.tail();
 }

@@ -1,24 +1,26 @@
 import type { Entry } from '#books/entry-queries.ts';
 import {
-  decimalText,
+  centsText,
+  distribute,
+  type EntryPart,
   entryId,
   type Format,
+  isSold,
   originalOf,
   type Period,
-  ROUNDING,
-  Rounding,
-  wordsOf,
+  partsOf,
+  wholeOf,
 } from '#books/round-entries.ts';
-import { dayIn, localTime } from '#core/calendar.ts';
+import { localTime } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK, csvCell, csvDecimal, csvHeader } from '#core/csv.ts';
 import { exactUsdc, minorText } from '#core/sums.ts';
 
-/** Writes the formats with one line per entry: CSV and JSON Lines. */
+/** Writes the exact formats with lines: CSV and JSON Lines. */
 
 export const CSV_COLUMNS = [
   ...['id', 'type', 'created', 'time_zone', 'amount', 'balance', 'currency', 'order_id'],
   ...['description', 'receipt_number', 'terminal', 'presentment.currency'],
-  ...['presentment.amount', 'original'],
+  ...['presentment.amount', 'original', 'net', 'tax', 'tax_rate', 'gross'],
 ] as const;
 
 type Cells = { readonly [Column in (typeof CSV_COLUMNS)[number]]?: string };
@@ -27,31 +29,59 @@ function csvRow(cells: Cells): string {
   return `${CSV_COLUMNS.map((column) => cells[column] ?? '').join(',')}\r\n`;
 }
 
-function presentmentCells({ amount, currency, minor }: Entry): Cells {
-  if (currency === null || minor === null) return {};
-  const size = minorText(Number(minor), currency);
+/** Writes a sum of a sale: minor units of its currency, or atoms. */
+function saleText(units: bigint, currency: string | null): string {
+  return csvDecimal(currency === null ? exactUsdc(units) : minorText(units, currency));
+}
+
+/** Writes basis points as percent: 1900 is `19.00`. */
+export function rateText(rate: number | null): string {
+  return rate === null ? '' : centsText(BigInt(rate));
+}
+
+/** Returns the cells of a part of a sale or refund, which the accountants' export also has. */
+export function partCells({ net, tax, rate, gross }: EntryPart, currency: string | null) {
   return {
-    'presentment.currency': csvCell(currency),
-    'presentment.amount': csvDecimal(amount < 0n ? `-${size}` : size),
+    net: saleText(net, currency),
+    tax: saleText(tax, currency),
+    tax_rate: rateText(rate),
+    gross: saleText(gross, currency),
   };
 }
 
-function csvEntry({ timeZone }: Period, entry: Entry, balance: bigint): string {
-  return csvRow({
+function entryCells({ timeZone }: Period, entry: Entry): Cells {
+  return {
     id: csvCell(entryId(entry)),
     type: csvCell(entry.type === 'correction' ? 'CORRECTION' : entry.type),
     created: csvCell(localTime(timeZone, entry.created)),
     time_zone: csvCell(timeZone),
-    amount: csvDecimal(exactUsdc(entry.amount)),
-    balance: csvDecimal(exactUsdc(balance)),
     currency: csvCell('usdc'),
     order_id: csvCell(entry.order_id),
     description: csvCell(entry.description),
     receipt_number: csvCell(entry.receipt_number),
     terminal: csvCell(entry.terminal),
     original: csvCell(originalOf(entry)),
-    ...presentmentCells(entry),
+    ...(entry.currency === null ? {} : { 'presentment.currency': csvCell(entry.currency) }),
+  };
+}
+
+/** Sums of the whole entry are in its last row alone, so that a column adds up. */
+function csvEntry(period: Period, entry: Entry, balance: bigint): string {
+  const { currency, amount } = entry;
+  const cells = entryCells(period, entry);
+  const wholes: Cells = {
+    balance: csvDecimal(exactUsdc(balance)),
+    ...(currency === null ? {} : { 'presentment.amount': saleText(wholeOf(entry), currency) }),
+  };
+  if (!isSold(entry)) return csvRow({ ...cells, amount: csvDecimal(exactUsdc(amount)), ...wholes });
+  const parts = partsOf(entry);
+  const atoms = distribute(amount, parts);
+  const rows = parts.map((part, index) => {
+    const own = { amount: csvDecimal(exactUsdc(atoms[index] ?? 0n)), ...partCells(part, currency) };
+    const isLast = index === parts.length - 1;
+    return csvRow({ ...cells, ...own, ...(isLast ? wholes : {}) });
   });
+  return rows.join('');
 }
 
 function balanceRow(period: Period, kind: 'opening' | 'closing'): string {
@@ -68,7 +98,6 @@ function balanceRow(period: Period, kind: 'opening' | 'closing'): string {
 export const STATEMENT_CSV: Format = {
   mediaType: 'text/csv; charset=utf-8',
   extension: 'csv',
-  encoding: 'utf8',
   open: (period) => ({
     head: `${BYTE_ORDER_MARK}${csvHeader(CSV_COLUMNS)}${balanceRow(period, 'opening')}`,
     entry: (entry, balance) => csvEntry(period, entry, balance),
@@ -83,7 +112,6 @@ function jsonLine(value: object): string {
 export const STATEMENT_JSONL: Format = {
   mediaType: 'application/jsonl; charset=utf-8',
   extension: 'jsonl',
-  encoding: 'utf8',
   open: ({ from, to, timeZone, opening, closing }) => ({
     head: jsonLine({
       object: 'statement',
@@ -101,64 +129,4 @@ export const STATEMENT_JSONL: Format = {
       }),
     tail: () => '',
   }),
-};
-
-/** Number of decimals that programs accept when they import bank statements. */
-const CENTS = 2;
-
-/** An asterisk marks the required ones. */
-export const XERO_COLUMNS = ['*Date', '*Amount', 'Payee', 'Description', 'Reference'] as const;
-const PAYEES = {
-  payment: 'Sales',
-  refund: 'Refunds',
-  payout: 'Settlement wallet',
-  correction: 'Corrections',
-} as const;
-
-export const XERO: Format = {
-  mediaType: 'text/csv; charset=utf-8',
-  extension: 'csv',
-  encoding: 'utf8',
-  open: ({ timeZone, opening, to }) => {
-    const rounding = new Rounding(opening, CENTS);
-    return {
-      head: csvHeader(XERO_COLUMNS),
-      entry: (entry) => {
-        const { units } = rounding.inUsd(entry);
-        const texts = [PAYEES[entry.type], wordsOf(entry), entryId(entry)].map(csvCell);
-        const day = dayIn(timeZone, entry.created);
-        return `${[day, decimalText(units, CENTS), ...texts].join(',')}\r\n`;
-      },
-      tail: () => {
-        const left = rounding.left();
-        if (left === 0n) return '';
-        return `${[to, decimalText(left, CENTS), '', csvCell(ROUNDING), ''].join(',')}\r\n`;
-      },
-    };
-  },
-};
-
-export const QUICKBOOKS_COLUMNS = ['Date', 'Description', 'Amount'] as const;
-
-export const QUICKBOOKS: Format = {
-  mediaType: 'text/csv; charset=utf-8',
-  extension: 'csv',
-  encoding: 'utf8',
-  open: ({ timeZone, opening, to }) => {
-    const rounding = new Rounding(opening, CENTS);
-    return {
-      head: csvHeader(QUICKBOOKS_COLUMNS),
-      entry: (entry) => {
-        const { currency, units } = rounding.inOwn(entry);
-        const words = csvCell(`${wordsOf(entry)} (${currency}, ${entryId(entry)})`);
-        const day = dayIn(timeZone, entry.created);
-        return `${[day, words, decimalText(units, CENTS)].join(',')}\r\n`;
-      },
-      tail: () => {
-        const left = rounding.left();
-        if (left === 0n) return '';
-        return `${[to, csvCell(ROUNDING), decimalText(left, CENTS)].join(',')}\r\n`;
-      },
-    };
-  },
 };

@@ -56,9 +56,90 @@ export function localTime(timeZone: string, at: Date): string {
   return `${clock}${sign}${pad(Math.floor(size / 60))}:${pad(size % 60)}`;
 }
 
-/** Returns the local day at this instant, `YYYY-MM-DD`. */
-export function dayIn(timeZone: string, at: Date): string {
-  return new Date(wallTime(timeZone, at.getTime())).toISOString().slice(0, 10);
+/** The local time at which days start, from one day on. */
+export interface DayStartRule {
+  /** `YYYY-MM-DD`, the first day that starts at this time. */
+  readonly from: string;
+  /** `HH:MM`, from 00:00 to 11:59. */
+  readonly at: string;
+}
+
+/** A time zone, and when a shop's days start in it. Before the first rule they start at 00:00. */
+export interface ShopDays {
+  readonly timeZone: string;
+  /** The oldest first. */
+  readonly starts: readonly DayStartRule[];
+}
+
+/** Since when an account's days start at which time. Each mode has its own clock and days. */
+export interface DayStarts {
+  /** The newest setting, `HH:MM`. */
+  readonly at: string;
+  readonly test: readonly DayStartRule[];
+  readonly live: readonly DayStartRule[];
+}
+
+/** An account's columns about days. `day_starts` is `null` while days have started at 00:00. */
+export interface DaySettings {
+  readonly time_zone: string;
+  readonly day_starts: DayStarts | null;
+}
+
+/** Returns when an account's days start in a mode. */
+export function shopDays(
+  { time_zone: timeZone, day_starts: starts }: DaySettings,
+  livemode: boolean,
+): ShopDays {
+  return { timeZone, starts: (livemode ? starts?.live : starts?.test) ?? [] };
+}
+
+/** A time zone's name alone has days that start at 00:00. */
+export type Zone = string | ShopDays;
+
+export const MIDNIGHT = '00:00';
+
+function zoneName(zone: Zone): string {
+  return typeof zone === 'string' ? zone : zone.timeZone;
+}
+
+/** Returns the local time, `HH:MM`, at which a day starts. */
+function startTime(zone: Zone, day: string): string {
+  if (typeof zone === 'string') return MIDNIGHT;
+  return zone.starts.findLast(({ from }) => from <= day)?.at ?? MIDNIGHT;
+}
+
+/**
+ * Returns the rules after a change of the time at which days start. Days that have started keep
+ * their start, so the change holds from the next start that is still to come.
+ */
+export function withDayStart(zone: ShopDays, at: string, now: Date): readonly DayStartRule[] {
+  const today = dayIn(zone, now);
+  const next = (days: number) => dayAfter(today, days);
+  const isToCome = (day: string) => dayStart({ ...zone, starts: [{ from: day, at }] }, day) > now;
+  const from = isToCome(next(1)) ? next(1) : next(2);
+  const before = zone.starts.filter((rule) => rule.from < from);
+  return (before.at(-1)?.at ?? MIDNIGHT) === at ? before : [...before, { from, at }];
+}
+
+/** Returns the shop's day at this instant, `YYYY-MM-DD`. */
+export function dayIn(zone: Zone, at: Date): string {
+  const local = new Date(wallTime(zoneName(zone), at.getTime())).toISOString().slice(0, 10);
+  if (typeof zone === 'string' || zone.starts.length === 0) return local;
+  return at < dayStart(zone, local) ? dayAfter(local, -1) : local;
+}
+
+/**
+ * Returns a function like `dayIn` for many instants in order. It computes a day's bounds once.
+ */
+export function daysInOrder(zone: Zone): (at: Date) => string {
+  let known = { day: '', since: new Date(0), until: new Date(0) };
+  return (at) => {
+    if (at < known.since || at >= known.until) {
+      const day = dayIn(zone, at);
+      known = { day, ...dayBounds(zone, day) };
+    }
+    return known.day;
+  };
 }
 
 /** Returns the day that is `days` days after this one, or before it if negative. */
@@ -96,22 +177,27 @@ export function lastPeriod(every: Every, today: string): Days {
 }
 
 /** Returns the instant at which the period that contains a day ends and the next one starts. */
-export function nextPeriodStart(timeZone: string, every: Every, day: string): Date {
-  return dayStart(timeZone, dayAfter(periodOf(every, day).to, 1));
+export function nextPeriodStart(zone: Zone, every: Every, day: string): Date {
+  return dayStart(zone, dayAfter(periodOf(every, day).to, 1));
 }
 
 /**
- * Returns the first instant of a day. If the clocks skip midnight, the day begins when they change;
- * if midnight occurs twice, the day begins at the first one.
+ * Returns the first instant of a day. If the clocks skip the time at which it starts, the day
+ * begins when they change; if that time occurs twice, the day begins at the first one.
  */
-export function dayStart(timeZone: string, day: string): Date {
-  const midnight = Date.parse(`${day}T00:00:00.000Z`);
-  const hasBegun = (at: number) => wallTime(timeZone, at) >= midnight;
-  const guess = midnight - (wallTime(timeZone, midnight) - midnight);
-  if (hasBegun(guess) && !hasBegun(guess - SECOND_MS)) return new Date(guess);
-  // The clocks change on that day, so search for the second in which the day begins.
-  let before = midnight - MAX_OFFSET_MS;
-  let since = midnight + MAX_OFFSET_MS;
+export function dayStart(zone: Zone, day: string): Date {
+  const timeZone = zoneName(zone);
+  const start = Date.parse(`${day}T${startTime(zone, day)}:00.000Z`);
+  const offsetAt = (at: number) => wallTime(timeZone, at) - at;
+  const around = [start - MAX_OFFSET_MS, start + MAX_OFFSET_MS].map(offsetAt);
+  const found = around
+    .map((offset) => start - offset)
+    .filter((at) => wallTime(timeZone, at) === start);
+  if (found.length > 0) return new Date(Math.min(...found));
+  // The clocks skip that time, so search for the second in which they do.
+  const hasBegun = (at: number) => wallTime(timeZone, at) >= start;
+  let before = start - MAX_OFFSET_MS;
+  let since = start + MAX_OFFSET_MS;
   while (since - before > SECOND_MS) {
     const middle = before + Math.floor((since - before) / (2 * SECOND_MS)) * SECOND_MS;
     if (hasBegun(middle)) since = middle;
@@ -127,8 +213,8 @@ export interface DayBounds {
 }
 
 /** Returns the instants at which day `from` starts and day `to` ends. */
-export function dayBounds(timeZone: string, from: string, to: string = from): DayBounds {
-  return { since: dayStart(timeZone, from), until: dayStart(timeZone, dayAfter(to, 1)) };
+export function dayBounds(zone: Zone, from: string, to: string = from): DayBounds {
+  return { since: dayStart(zone, from), until: dayStart(zone, dayAfter(to, 1)) };
 }
 
 /**

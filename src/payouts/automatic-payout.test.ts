@@ -48,7 +48,8 @@ async function enable(every: PayoutPeriod): Promise<void> {
       'insert into account_modes (account_id, livemode) values ($1, true) on conflict do nothing',
       [accountId],
     );
-    await beginPeriods(tx, { accountId, timeZone: 'UTC', now }, every);
+    const account = { id: accountId, time_zone: 'UTC', day_starts: null };
+    await beginPeriods(tx, { account, now }, every);
   });
 }
 

@@ -1,8 +1,8 @@
-import { type AccountRow, selectMode } from '#accounts/account-queries.ts';
+import { type AccountRow, type DaysAccount, selectMode } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
 import { endPeriods, lockEndedPeriod, retryPeriod } from '#accounts/period-ends.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
-import { dayAfter, dayIn, type Every, lastPeriod } from '#core/calendar.ts';
+import { dayAfter, dayIn, type Every, lastPeriod, shopDays } from '#core/calendar.ts';
 import { type IdKey, withdrawalId, withdrawalNumber } from '#core/ids.ts';
 import { networkOf, type Tenant } from '#core/mode.ts';
 import { accountTime } from '#db/commit-order.ts';
@@ -71,13 +71,12 @@ interface Ended {
  */
 export async function beginPeriods(
   tx: Tx,
-  account: { readonly accountId: string; readonly timeZone: string; readonly now: Date },
+  { account, now }: { readonly account: DaysAccount; readonly now: Date },
   every: PayoutPeriod,
 ): Promise<void> {
-  const { accountId, timeZone, now } = account;
   for (const livemode of [false, true]) {
-    const tenant = { accountId, livemode };
-    const today = dayIn(timeZone, await accountTime(tx, tenant, now));
+    const tenant = { accountId: account.id, livemode };
+    const today = dayIn(shopDays(account, livemode), await accountTime(tx, tenant, now));
     const { from: period } = lastPeriod(EVERY[every], today);
     await saveResult(tx, { tenant, every, period, now }, { skipped: 'enabled_later' });
   }

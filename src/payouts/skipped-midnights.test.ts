@@ -55,8 +55,9 @@ async function addShop(timeZone: string, every: Shop['every']): Promise<void> {
     await tx.query('insert into account_modes (account_id, livemode) values ($1, true)', [
       accountId,
     ]);
-    await beginPeriods(tx, { accountId, timeZone, now }, payout);
-    await beginSchedule(tx, { accountId, timeZone, now }, { every, format: 'csv' });
+    const account = { id: accountId, time_zone: timeZone, day_starts: null };
+    await beginPeriods(tx, { account, now }, payout);
+    await beginSchedule(tx, { account, now }, { every, format: 'csv' });
   });
   shops.push({ accountId, timeZone, every });
 }

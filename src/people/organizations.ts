@@ -1,5 +1,6 @@
 import { type Actor, actorId, recordEntry } from '#audit/audit.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
+import type { DayStarts } from '#core/calendar.ts';
 import { newId } from '#core/ids.ts';
 import { readEmail } from '#core/name-rules.ts';
 import type { Sql, Tx } from '#db/database.ts';
@@ -54,11 +55,12 @@ export interface OwnedAccount {
   readonly id: string;
   readonly name: string;
   readonly time_zone: string;
+  readonly day_starts: DayStarts | null;
 }
 
 export async function selectAccountsIn(sql: Sql, organizationId: string): Promise<OwnedAccount[]> {
   return sql.query(
-    'select id, name, time_zone from accounts where organization_id = $1 order by id',
+    'select id, name, time_zone, day_starts from accounts where organization_id = $1 order by id',
     [organizationId],
   );
 }

@@ -1,4 +1,4 @@
-import { dayAfter, dayStart } from '#core/calendar.ts';
+import { dayAfter, dayStart, type ShopDays } from '#core/calendar.ts';
 import { daysBetween } from '#core/check-day-range.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
@@ -15,7 +15,7 @@ export interface DeliveriesRow {
 
 interface Days {
   readonly tenant: Tenant;
-  readonly timeZone: string;
+  readonly shop: ShopDays;
   readonly from: string;
   /** The last day, inclusive. */
   readonly to: string;
@@ -36,11 +36,18 @@ const NOT_KEPT = `
       and not exists (select from kept k where k.endpoint_id = e.id and k.day = d.day)
   )`;
 
-function valuesOf({ tenant, timeZone, from, to }: Days): unknown[] {
+function valuesOf({ tenant, shop, from, to }: Days): unknown[] {
   const days = daysBetween(from, to);
   // The start of each day, and of the day after the last: a day ends where the next one begins.
-  const starts = daysBetween(from, dayAfter(to, 1)).map((day) => dayStart(timeZone, day));
-  return [tenant.accountId, tenant.livemode, timeZone, days, starts.slice(0, -1), starts.slice(1)];
+  const starts = daysBetween(from, dayAfter(to, 1)).map((day) => dayStart(shop, day));
+  return [
+    tenant.accountId,
+    tenant.livemode,
+    shop.timeZone,
+    days,
+    starts.slice(0, -1),
+    starts.slice(1),
+  ];
 }
 
 /** SQL: counts finished deliveries with an index range. */

@@ -80,7 +80,12 @@ test('a batch of a replay never waits for the retry of a delivery that waits its
 test('a retry never waits for the days of an endpoint that it has locked', async () => {
   const { bench, retry } = await addDelivery();
   const day = clock.now().toISOString().slice(0, 10);
-  const request = { tenant: bench.tenant, timeZone: 'UTC', from: day, to: day };
+  const request = {
+    tenant: bench.tenant,
+    shop: { timeZone: 'UTC', starts: [] },
+    from: day,
+    to: day,
+  };
   let stored: Promise<void> | undefined;
   let retried: ReturnType<typeof retry> | undefined;
   await bench.db.transaction(async (tx) => {

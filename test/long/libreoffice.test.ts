@@ -8,12 +8,11 @@ import { promisify } from 'node:util';
 import { accountingHeader, accountingLines } from '#apis/dashboard/exports/accountant-columns.ts';
 import { EXPORTS } from '#apis/dashboard/exports/export-kinds.ts';
 import type { Entry } from '#books/entry-queries.ts';
-import { FORMATS } from '#books/statement-formats.ts';
 import { dayBounds } from '#core/calendar.ts';
 import { BYTE_ORDER_MARK } from '#core/csv.ts';
 import { encodeWindows1252 } from '#core/windows-1252.ts';
 import { testFolder } from '#testkit/fixtures/core/test-folder.ts';
-import { addSales, parseCsv } from '#testkit/fixtures/payments/books.ts';
+import { addSales, entryOf, parseCsv, periodOf, textOf } from '#testkit/fixtures/payments/books.ts';
 import { openStore, TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 
 /**
@@ -53,7 +52,7 @@ function entryAt(n: number, since: Date): Entry {
   const isOut = n % 5 === 4;
   const amount = [1_234_000n, 125_000n, 2_500_000n, 1_000_001n, 7n, 1_234_567_891n][n % 6] ?? 1n;
   const currency = isOut ? null : (CURRENCIES[n % CURRENCIES.length] ?? null);
-  return {
+  return entryOf({
     type: isOut ? 'payout' : 'payment',
     amount: isOut ? -amount / 2n - 1n : amount,
     created: new Date(since.getTime() + n * 40_000),
@@ -65,7 +64,8 @@ function entryAt(n: number, since: Date): Entry {
     terminal: 'tml_1',
     currency,
     minor: currency === null ? null : BigInt(1_005 + n),
-  };
+    ...{ quote_rate: '1.1', shop_currency: currency, shop_rate: null },
+  });
 }
 
 /** Writes the accountants' file of payments, most of them in a currency with three decimals. */
@@ -89,21 +89,14 @@ async function exportPayments(): Promise<string> {
   return BYTE_ORDER_MARK + accountingHeader('payments') + lines.join('');
 }
 
-function fileOf(format: keyof typeof SHEETS): string {
+async function fileOf(format: keyof typeof SHEETS): Promise<string> {
   if (format === 'payments') return payments;
-  const days = { from: '2026-10-25', to: '2026-10-25' };
-  const { since, until } = dayBounds('Europe/Berlin', days.from);
+  const shop = { timeZone: 'Europe/Berlin', starts: [] };
+  const day = '2026-10-25';
+  const { since } = dayBounds(shop, day);
   const entries = Array.from({ length: ENTRIES }, (_, n) => entryAt(n, since));
-  const closing = entries.reduce((sum, { amount }) => sum + amount, 0n);
-  const tenant = { accountId: 'acct_1', livemode: false };
-  const period = { tenant, timeZone: 'Europe/Berlin', ...days, since, until, opening: 0n, closing };
-  const writer = FORMATS[format].open(period);
-  let balance = 0n;
-  const lines = entries.map((entry) => {
-    balance += entry.amount;
-    return writer.entry(entry, balance);
-  });
-  return writer.head + lines.join('') + writer.tail();
+  const rates = ['eur', 'jpy', 'kwd'].map((shop_currency) => ({ shop_currency, shop_rate: '0.9' }));
+  return textOf(periodOf(entries, { from: day, to: day, shop }), format, { rates });
 }
 
 /** Creates a LibreOffice profile whose system has this locale. */
@@ -123,7 +116,7 @@ async function profileOf(locale: Locale): Promise<string> {
 /** Opens the file as a spreadsheet and saves it as CSV. */
 async function throughOffice(locale: Locale, format: keyof typeof SHEETS): Promise<string[][]> {
   const { code, charset } = SHEETS[format];
-  const text = fileOf(format);
+  const text = await fileOf(format);
   const file = path.join(folder, `${format}.csv`);
   await writeFile(file, charset === 1 ? encodeWindows1252(text) : text);
   const out = path.join(folder, `${locale}-${format}`);
@@ -148,7 +141,7 @@ for (const locale of Object.keys(LOCALES) as Locale[]) {
   for (const format of Object.keys(SHEETS) as (keyof typeof SHEETS)[]) {
     test(`${format}, ${locale}: every cell is read as it was written`, async () => {
       const { separator, decimal, charset } = SHEETS[format];
-      const text = fileOf(format).replace(/^\uFEFF/, '');
+      const text = (await fileOf(format)).replace(/^\uFEFF/, '');
       const encoded = charset === 1 ? encodeWindows1252(text) : Buffer.from(text);
       const decoder = new TextDecoder(charset === 1 ? 'windows-1252' : 'utf-8');
       const written = parseCsv(decoder.decode(encoded), separator);

@@ -117,5 +117,9 @@ async function withdraw(store: TestStore): Promise<void> {
   );
   while (await applyWithdrawalOutcomes({ ...store, log: silentLog }));
   // Opening the payout's statement stores a closing balance, so that there is one to check.
-  await openPayout(store.db, { tenant, timeZone: 'UTC', now: store.clock.now() }, id);
+  await openPayout(
+    store.db,
+    { tenant, shop: { timeZone: 'UTC', starts: [] }, now: store.clock.now() },
+    id,
+  );
 }

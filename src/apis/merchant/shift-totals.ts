@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Static } from 'typebox';
-import { selectTimeZone } from '#accounts/account-queries.ts';
 import { selectShopAt } from '#accounts/locations.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
 import {
   LINE_COLUMNS,
   lineRows,
@@ -12,7 +12,7 @@ import {
 import type { TotalsQuery } from '#apis/merchant/totals-schema.ts';
 import { figures } from '#apis/merchant/totals-schema.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { type DayBounds, dayBounds, dayIn } from '#core/calendar.ts';
+import { type DayBounds, dayBounds, dayIn, type ShopDays } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { checkDays } from '#core/check-day-range.ts';
 import { addMs } from '#core/clock.ts';
@@ -188,12 +188,13 @@ export async function answerTotals(
 ): Promise<Answer | Refusal | Stream> {
   const { tenant, terminalId, query } = request;
   const { accountId } = tenant;
+  const days = await selectShopDays(db, tenant);
   const timeZone =
     terminalId === null
-      ? await selectTimeZone(db, accountId)
+      ? days.timeZone
       : (await selectShopAt(db, { accountId, terminalId })).time_zone;
   const now = await accountTime(db, tenant, request.now);
-  const span = readSpan({ ...request, now }, timeZone);
+  const span = readSpan({ ...request, now }, { ...days, timeZone });
   if (isRefusal(span)) return span;
   const { from, to, since, until, isShift } = span;
   const input = { tenant, terminalId, since, until };
@@ -242,13 +243,13 @@ interface Span extends DayBounds {
   readonly isShift: boolean;
 }
 
-function readDays({ query, now }: TotalsRequest, timeZone: string): Span | Refusal {
-  const from = query.from ?? dayIn(timeZone, now);
+function readDays({ query, now }: TotalsRequest, shop: ShopDays): Span | Refusal {
+  const from = query.from ?? dayIn(shop, now);
   const to = query.to ?? from;
-  return checkDays(from, to) ?? { from, to, ...dayBounds(timeZone, from, to), isShift: false };
+  return checkDays(from, to) ?? { from, to, ...dayBounds(shop, from, to), isShift: false };
 }
 
-function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
+function readShift({ query }: TotalsRequest, shop: ShopDays): Span | Refusal {
   const since = readDate(query.created_gte, 'created_gte');
   if (isRefusal(since)) return since;
   const end = readDate(query.created_lt, 'created_lt');
@@ -262,12 +263,12 @@ function readShift({ query }: TotalsRequest, timeZone: string): Span | Refusal {
   const until = end ?? longest;
   if (until <= since) return wrong('created_lt must be after created_gte.', 'created_lt');
   if (until > longest) return wrong('A shift can last at most 31 days.', 'created_gte');
-  const [from, to] = [dayIn(timeZone, since), dayIn(timeZone, addMs(until, -1))];
+  const [from, to] = [dayIn(shop, since), dayIn(shop, addMs(until, -1))];
   return { from, to, since, until, isShift: true };
 }
 
-function readSpan(request: TotalsRequest, timeZone: string): Span | Refusal {
+function readSpan(request: TotalsRequest, shop: ShopDays): Span | Refusal {
   const { created_gte: since, created_lt: until } = request.query;
   const isShift = since !== undefined || until !== undefined;
-  return (isShift ? readShift : readDays)(request, timeZone);
+  return (isShift ? readShift : readDays)(request, shop);
 }

@@ -12,6 +12,8 @@ import {
   AccountSchema,
   AutomaticPayout,
   CashierAccountSchema,
+  Datev,
+  DayStartsAt,
   ExportSchedule,
   LanguageOut,
   shopFields,
@@ -145,16 +147,20 @@ const SettingsBody = Type.Object({
   language: Type.Optional(LanguageOut),
   automatic_payout: Type.Optional(AutomaticPayout),
   export_schedule: Type.Optional(ExportSchedule),
+  datev: Type.Optional(Datev),
+  day_starts_at: Type.Optional(DayStartsAt),
   ...Type.Partial(Type.Object(shopFields)).properties,
 });
 
-type ScheduleBody = Type.Static<typeof SettingsBody>['export_schedule'];
-
-/** Returns the schedule, with its email address normalized. */
-function readSchedule(schedule: ScheduleBody): ScheduleBody | Refusal {
-  if (schedule?.email === undefined) return schedule;
+/** Returns the settings of books. The email address of the schedule is normalized. */
+function readBooks(body: Type.Static<typeof SettingsBody>) {
+  const { export_schedule: schedule, datev, day_starts_at: dayStartsAt } = body;
+  const accounts = datev == null ? datev : { ...datev, tips: datev.tips ?? null };
+  const books = { datev: accounts, dayStartsAt };
+  if (schedule?.email === undefined) return { ...books, exportSchedule: schedule };
   const email = readEmail(schedule.email);
-  return isRefusal(email) ? { ...email, param: 'export_schedule.email' } : { ...schedule, email };
+  if (isRefusal(email)) return { ...email, param: 'export_schedule.email' };
+  return { ...books, exportSchedule: { ...schedule, email } };
 }
 
 /**
@@ -237,8 +243,8 @@ function updateRoute(ctx: ApiContext) {
       const { fiscal_signer, discounts, default_tax_rate, tip_percentages } = body;
       const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
-      const schedule = readSchedule(body.export_schedule);
-      if (isRefusal(schedule)) return schedule;
+      const books = readBooks(body);
+      if (isRefusal(books)) return books;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
       const edit = {
         version: body.version,
@@ -248,7 +254,7 @@ function updateRoute(ctx: ApiContext) {
         tillRefundLimit: body.till_refund_limit,
         ...{ timeZone: body.time_zone, language: body.language },
         automaticPayout: body.automatic_payout,
-        exportSchedule: schedule,
+        ...books,
         shop: {
           ...{ currency, tax_rates, prices_include_tax, discounts },
           ...{ default_tax_rate, tip_percentages },

@@ -89,6 +89,46 @@ export const ExportSchedule = nullable(
   ),
 );
 
+const LedgerAccount = (description: string) =>
+  Type.String({ pattern: '^[0-9]{4,8}$', description: `${description} 4 to 8 digits.` });
+
+export const Datev = nullable(
+  Type.Object(
+    {
+      chart: oneOf(['skr03', 'skr04'] as const, 'The chart of accounts.'),
+      revenue: Type.Unsafe<{ readonly [rate: string]: string }>({
+        type: 'object',
+        propertyNames: { pattern: '^(none|0|[1-9][0-9]{0,3}|10000)$' },
+        additionalProperties: LedgerAccount('A revenue account.'),
+        description:
+          'The revenue accounts by tax rate in basis points, such as `1900`; `none` for sales ' +
+          'without items.',
+      }),
+      tips: Type.Optional(
+        nullable(LedgerAccount('The account of tips. `null`: that of the highest rate.')),
+      ),
+      clearing: LedgerAccount('Money in transit: the balance at Tapline.'),
+      bank: LedgerAccount('The settlement wallet, to which payouts go.'),
+      rounding: LedgerAccount('What rounding to cents leaves.'),
+    },
+    {
+      additionalProperties: false,
+      description:
+        'The accounts of the statement in the format `datev`; `null` until they are set. The ' +
+        'guide `books` says what each account means.',
+    },
+  ),
+);
+
+export const DayStartsAt = Type.String({
+  pattern: '^(0[0-9]|1[01]):[0-5][0-9]$',
+  description:
+    'The local time at which days start, from 00:00 to 11:59: sales after midnight belong to the ' +
+    'day before until then, in totals, statements, schedules and payouts. A change holds from ' +
+    'the next start. Limits count UTC days.',
+  examples: ['05:00'],
+});
+
 const ShopText = (description: string) =>
   nullable(text(200, `${description} Up to 200 characters, or \`null\`.`));
 
@@ -165,6 +205,7 @@ export const ACCOUNT_FIELDS: SettingClasses = {
   // These change access, money or a verified name: see `mayChangeSettings`.
   ...{ name: 'own', refund_window_days: 'own', refund_daily_limit: 'own', automatic_payout: 'own' },
   till_refund_limit: 'own',
+  ...{ datev: 'inner', day_starts_at: 'inner' },
   ...{ export_schedule: 'outward', fiscal_signer: 'outward' },
   ...{ currency: 'printed', tax_rates: 'printed', prices_include_tax: 'printed' },
   ...{ legal_name: 'printed', address: 'printed', tax_number: 'printed' },
@@ -211,6 +252,8 @@ export const AccountSchema = Type.Object(
     language: LanguageOut,
     automatic_payout: AutomaticPayout,
     export_schedule: ExportSchedule,
+    datev: Datev,
+    day_starts_at: DayStartsAt,
     ...shopFields,
     organization: nullable({
       ...idOf('org_', 'organization'),

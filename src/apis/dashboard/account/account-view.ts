@@ -5,6 +5,7 @@ import {
   selectModes,
 } from '#accounts/account-queries.ts';
 import { selectRequestedName } from '#accounts/name-request-queries.ts';
+import { dayStartsAt } from '#accounts/shop-days.ts';
 import { type ShopSettings, selectShopSettings } from '#accounts/shop-settings.ts';
 import { limitPresentment } from '#apis/merchant/limit-schema.ts';
 import { networkOf } from '#core/mode.ts';
@@ -58,6 +59,8 @@ function accountView(
     language: account.language,
     automatic_payout: account.automatic_payout,
     export_schedule: account.export_schedule,
+    datev: account.datev,
+    day_starts_at: dayStartsAt(account),
     ...shop,
     organization: account.organization_id,
     version: account.version,

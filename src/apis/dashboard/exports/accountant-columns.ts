@@ -3,6 +3,8 @@ import {
   selectOfPayments,
   selectSold,
 } from '#apis/dashboard/exports/export-queries.ts';
+import { partsOf } from '#books/round-entries.ts';
+import { partCells } from '#books/table-formats.ts';
 import { localTime } from '#core/calendar.ts';
 import type { Json } from '#core/canonical-json.ts';
 import { csvCell, csvDecimal, csvHeader, valueAt } from '#core/csv.ts';
@@ -43,7 +45,8 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax', 'fiscal'],
+    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax', 'tax_rate', 'gross'],
+    'fiscal',
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
@@ -80,12 +83,6 @@ function totalTax(table: readonly RateTax[] | undefined): number | null {
   return table === undefined ? null : table.reduce((sum, row) => sum + row.tax, 0);
 }
 
-/** Returns the discount of a sale and the tax in its price; empty for a sale without lines. */
-function lineSums({ taxes, discount }: Row): Row {
-  if (taxes === null || taxes === undefined) return { discount: null, tax: null };
-  return { discount: Number(discount), tax: totalTax(taxes as unknown as readonly RateTax[]) };
-}
-
 /**
  * Adds sums that API clients compute themselves: the sale without its tip, and the amount that left
  * the wallet.
@@ -94,7 +91,7 @@ function paymentSums(row: Row): Row {
   const atoms = (name: string) => numberOf(valueAt(row, name));
   return {
     ...row,
-    ...lineSums(row),
+    ...(row.taxes == null ? { discount: null } : {}),
     sale: Number(atoms('amount') - atoms('tip')),
     paid: Number(atoms('total_charged') - atoms('fees.cashback')),
   };
@@ -176,7 +173,46 @@ export async function accountingLines(
 ): Promise<string[]> {
   const { name, timeZone, extra = [] } = input;
   const columns = [...ACCOUNTING_COLUMNS[name], ...extra];
-  return (await withWords(db, tenant, input)).map(
-    (row) => `${columns.map((column) => cellOf(row, column, timeZone)).join(',')}\r\n`,
-  );
+  return (await withWords(db, tenant, input)).map((row) => {
+    const cells = columns.map((column) => cellOf(row, column, timeZone));
+    return name === 'payments' ? paymentRows(row, { columns, cells }) : lineOf(cells);
+  });
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `${cells.join(',')}\r\n`;
+}
+
+/** Columns with a sum of the whole payment. */
+const WHOLE: ReadonlySet<string> = new Set(
+  [...MONEY, ...MINOR, 'discount'].filter((column) => {
+    return column !== 'net';
+  }),
+);
+
+/** Returns a payment's rows: one per tax rate, and one for the tip. */
+function paymentRows(
+  row: Row,
+  { columns, cells }: { readonly columns: readonly string[]; readonly cells: readonly string[] },
+): string {
+  const price = valueAt(row, 'presentment.currency');
+  const currency = price == null ? null : String(price);
+  const minor = numberOf(valueAt(row, 'presentment.amount'));
+  const tip = numberOf(currency === null ? row.tip : valueAt(row, 'presentment.tip_amount'));
+  const parts = partsOf({
+    amount: numberOf(row.amount),
+    minor: currency === null ? null : minor + tip,
+    taxes: (row.taxes ?? null) as unknown as readonly RateTax[] | null,
+    tip,
+  });
+  const lines = parts.map((part, index) => {
+    const own: Readonly<Record<string, string>> = partCells(part, currency);
+    const isLast = index === parts.length - 1;
+    return lineOf(
+      columns.map((column, slot) => {
+        return own[column] ?? (isLast || !WHOLE.has(column) ? (cells[slot] ?? '') : '');
+      }),
+    );
+  });
+  return lines.join('');
 }

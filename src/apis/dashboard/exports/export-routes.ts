@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
 import { accountingHeader, accountingLines } from '#apis/dashboard/exports/accountant-columns.ts';
 import type { Chunk, Export, Row } from '#apis/dashboard/exports/export-kinds.ts';
 import { EXPORTS, type ExportName, NAMES } from '#apis/dashboard/exports/export-kinds.ts';
@@ -8,7 +8,7 @@ import { selectOldest, selectPlace } from '#apis/dashboard/exports/export-querie
 import { statementRoute } from '#apis/dashboard/exports/statement-route.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
-import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
+import { dayAfter, dayIn, dayStart, type Zone } from '#core/calendar.ts';
 import { checkOrder } from '#core/check-day-range.ts';
 import type { ExportFormat } from '#core/csv.ts';
 import { BYTE_ORDER_MARK, csvHeader, csvLine } from '#core/csv.ts';
@@ -67,10 +67,10 @@ export const ExportQuery = Type.Object({
 type DaysQuery = Type.Static<typeof ExportQuery>;
 
 /**
- * Converts the first and last day, in the account's time zone, to the instants that limit a list.
+ * Converts the first and last day, as the account counts days, to the instants that limit a list.
  */
 export function withMoments(
-  timeZone: string,
+  zone: Zone,
   query: DaysQuery,
 ): Pick<DaysQuery, 'created_gte' | 'created_lt'> | Refusal {
   const { from, to, created_gte, created_lt } = query;
@@ -84,7 +84,7 @@ export function withMoments(
       'from',
     );
   }
-  const start = (day: string) => dayStart(timeZone, day).toISOString();
+  const start = (day: string) => dayStart(zone, day).toISOString();
   return {
     ...(from === undefined ? {} : { created_gte: start(from) }),
     ...(to === undefined ? {} : { created_lt: start(dayAfter(to, 1)) }),
@@ -128,8 +128,9 @@ function exportRoute(
     example: accountingHeader(name),
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: `export ${name}`, tenant, query, cursorKey };
-      const timeZone = await selectTimeZone(db, tenant.accountId);
-      const moments = withMoments(timeZone, query);
+      const shop = await selectShopDays(db, tenant);
+      const { timeZone } = shop;
+      const moments = withMoments(shop, query);
       if (isRefusal(moments)) return moments;
       const page = readPage(pagination, moments);
       if (isRefusal(page)) return page;
@@ -144,7 +145,7 @@ function exportRoute(
       const format = query.format ?? 'csv';
       const input = { name, format, tenant, receipts, now, timeZone };
       const written = lines(db, input, { ...page, after, limit: CHUNK });
-      return exportFile(written, input, { day: dayIn(timeZone, now), oldest });
+      return exportFile(written, input, { day: dayIn(shop, now), oldest });
     },
   });
 }

@@ -1,10 +1,11 @@
 import Type from 'typebox';
-import { statementStream } from '#apis/dashboard/exports/statement-route.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
+import { STATEMENT_TYPES, statementStream } from '#apis/dashboard/exports/statement-route.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
 import { selectExportByLink } from '#books/export-schedule-queries.ts';
 import { openDays } from '#books/statement.ts';
-import { FORMATS, STATEMENT_FORMATS, type StatementFormat } from '#books/statement-formats.ts';
+import type { StatementFormat } from '#books/statement-formats.ts';
 import { answerWith, resourceMissing } from '#core/answer.ts';
 import { hashSecret, isSecret } from '#core/bearer-secrets.ts';
 import { nullable, oneOf, Timestamp, textOut } from '#http/schema.ts';
@@ -35,8 +36,8 @@ function downloadRoute({ db }: ApiContext): PersonRoute {
     access: 'public',
     params: { token: 'text' },
     returns: 'The file of the period.',
-    sends: [...new Set(STATEMENT_FORMATS.map((format) => FORMATS[format].mediaType))],
-    errors: ['resource_missing', 'service_unavailable'],
+    sends: STATEMENT_TYPES,
+    errors: ['resource_missing', 'parameter_invalid', 'service_unavailable'],
     handle: async ({ params, now }) => {
       const { token = '' } = params;
       if (!isSecret('exportLink', token)) return resourceMissing('export');
@@ -47,8 +48,10 @@ function downloadRoute({ db }: ApiContext): PersonRoute {
       const closed = checkLedger(db.watch, livemode);
       if (closed !== null) return closed;
       const days = { from: from_day, to: to_day };
-      const statement = await openDays(db, { tenant, timeZone, now }, days);
-      return statementStream(db, statement, row.format as StatementFormat);
+      const shop = { ...(await selectShopDays(db, tenant)), timeZone };
+      const statement = await openDays(db, { tenant, shop, now }, days);
+      const format = row.format as StatementFormat;
+      return statementStream(db, statement, { format, maySplit: true });
     },
   });
 }

@@ -1,14 +1,20 @@
 import { Readable } from 'node:stream';
 import Type from 'typebox';
-import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { openDays, openPayout, type Statement, statementFile } from '#books/statement.ts';
+import { DATEV_PREFIX, datevFile, planDatev, tooLongForDatev } from '#books/datev-file.ts';
+import {
+  entriesOf,
+  openDays,
+  openPayout,
+  type Statement,
+  statementFile,
+} from '#books/statement.ts';
 import { FORMATS, STATEMENT_FORMATS, type StatementFormat } from '#books/statement-formats.ts';
 import { isRefusal, type Refusal, refuse, resourceMissing } from '#core/answer.ts';
 import { type Days, daysOfMonth } from '#core/calendar.ts';
 import { checkOrder, isMonth } from '#core/check-day-range.ts';
 import type { Tenant } from '#core/mode.ts';
-import { encodeWindows1252 } from '#core/windows-1252.ts';
 import type { Database } from '#db/database.ts';
 import type { Stream } from '#http/route.ts';
 import { Day, oneOf, text } from '#http/schema.ts';
@@ -23,6 +29,13 @@ const StatementQuery = Type.Object({
   month: Type.Optional(text(7, "YYYY-MM, a month in the account's time zone.", 1)),
   payout: Type.Optional(
     text(64, 'The id of a payout: everything since the payout before it, up to itself.', 1),
+  ),
+  split: Type.Optional(
+    Type.Boolean({
+      description:
+        'With `format=datev`: true for a .zip of files if the period does not fit one, because ' +
+        'it spans two years or has more than 99,999 rows.',
+    }),
   ),
 });
 
@@ -59,8 +72,7 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   // period.
   const closed = checkLedger(db.watch, tenant.livemode);
   if (closed !== null) return closed;
-  const timeZone = await selectTimeZone(db, tenant.accountId);
-  const input = { tenant, timeZone, now };
+  const input = { tenant, shop: await selectShopDays(db, tenant), now };
   if (!('payout' in period)) return openDays(db, input, period);
   const statement = await openPayout(db, input, period.payout);
   if (statement !== null) return statement;
@@ -69,34 +81,53 @@ async function open(db: Database, { tenant, now, period }: Opening): Promise<Sta
   return refuse('unexpected_state', `This payout is ${payout.status}, so it has no statement.`);
 }
 
-export function statementStream(
-  db: Database,
-  statement: Statement,
-  format: StatementFormat,
-): Stream {
-  const { mediaType, extension, encoding, prefix = '' } = FORMATS[format];
-  const { tenant, from, to } = statement;
-  // Several formats are CSV, so the name says which one it is, unless a prefix does.
-  const isNamed = extension !== format && extension === 'csv' && prefix === '';
-  const kind = isNamed ? `-${format}` : '';
-  const mode = tenant.livemode ? 'live' : 'test';
-  const name = `${prefix}tapline-${mode}-statement${kind}-${from}-${to}`;
-  const file = statementFile(db, statement, format);
-  const bytes = encoding === 'utf8' ? file : encoded(file);
-  return {
-    status: 200,
-    stream: Readable.from(bytes, { highWaterMark: 1 }),
-    headers: {
-      'Content-Type': mediaType,
-      'Content-Disposition': `attachment; filename="${name}.${extension}"`,
-      'X-Content-Type-Options': 'nosniff',
-      'Statement-Entries': String(statement.count),
-    },
-  };
+interface FileRequest {
+  readonly format: StatementFormat;
+  /** True if a period that does not fit one file becomes an archive. */
+  readonly maySplit: boolean;
 }
 
-async function* encoded(file: AsyncIterable<string>): AsyncGenerator<Buffer> {
-  for await (const part of file) yield encodeWindows1252(part);
+const CSV_OF_DATEV = { mediaType: 'text/csv; charset=windows-1252', extension: 'csv' };
+const ARCHIVE = { mediaType: 'application/zip', extension: 'zip' };
+
+/** The media types of all statements. */
+export const STATEMENT_TYPES = [
+  ...new Set(Object.values(FORMATS).map(({ mediaType }) => mediaType)),
+  ...[CSV_OF_DATEV.mediaType, ARCHIVE.mediaType],
+];
+
+async function fileOf(db: Database, statement: Statement, { format, maySplit }: FileRequest) {
+  if (format !== 'datev') return { ...FORMATS[format], file: statementFile(db, statement, format) };
+  const plan = await planDatev(db, statement);
+  if (isRefusal(plan)) return plan;
+  const tooLong = maySplit ? null : tooLongForDatev(statement, plan);
+  if (tooLong !== null) return tooLong;
+  const kind = plan.batches.length > 1 ? ARCHIVE : CSV_OF_DATEV;
+  return { ...kind, file: datevFile(statement, plan, entriesOf(db, statement)) };
+}
+
+export async function statementStream(
+  db: Database,
+  statement: Statement,
+  request: FileRequest,
+): Promise<Stream | Refusal> {
+  const written = await fileOf(db, statement, request);
+  if (isRefusal(written)) return written;
+  const { mediaType, extension, file } = written;
+  const { tenant, from, to, count } = statement;
+  const { format } = request;
+  const prefix = format === 'datev' ? DATEV_PREFIX : '';
+  const name = `${prefix}tapline-${tenant.accountId}-${format}-${from}-${to}.${extension}`;
+  return {
+    status: 200,
+    stream: Readable.from(file, { highWaterMark: 1 }),
+    headers: {
+      'Content-Type': mediaType,
+      'Content-Disposition': `attachment; filename="${name}"`,
+      'X-Content-Type-Options': 'nosniff',
+      'Statement-Entries': String(count),
+    },
+  };
 }
 
 export function statementRoute({ db }: ApiContext): PersonRoute {
@@ -114,19 +145,24 @@ export function statementRoute({ db }: ApiContext): PersonRoute {
       '`month`, or `payout`. A day that has ended does not change once it was exported: what ' +
       'differs later is a `CORRECTION` on the day on which it was found. The header ' +
       '`Statement-Entries` is the number of entries. The guide `books` explains every column of ' +
-      'every format.',
+      'every format. `format=datev` needs the account’s `datev` setting.',
     errors: ['parameter_missing', 'unexpected_state', 'service_unavailable'],
     access: 'viewer',
     query: StatementQuery,
     returns: 'The file of the period.',
-    sends: [...new Set(STATEMENT_FORMATS.map((format) => FORMATS[format].mediaType))],
+    sends: STATEMENT_TYPES,
     example: FORMATS.csv.open(EXAMPLE).head,
     handle: async ({ caller: { tenant }, query, now }) => {
       const period = periodOf(query);
       if (isRefusal(period)) return period;
       const statement = await open(db, { tenant, now, period });
       if (isRefusal(statement)) return statement;
-      return statementStream(db, statement, query.format ?? 'csv');
+      const { format = 'csv', split = false } = query;
+      if (split && format !== 'datev') {
+        return refuse('parameter_invalid', 'Only format=datev can be split.', 'split');
+      }
+      const maySplit = split || query.payout !== undefined;
+      return statementStream(db, statement, { format, maySplit });
     },
   });
 }
@@ -137,5 +173,5 @@ const EXAMPLE = {
   ...{ from: '2026-11-01', to: '2026-11-30' },
   since: new Date('2026-10-31T23:00:00.000Z'),
   until: new Date('2026-11-30T23:00:00.000Z'),
-  ...{ opening: 0n, closing: 0n },
+  ...{ opening: 0n, closing: 0n, count: 0, dayOf: () => '2026-11-01' },
 };

@@ -4,7 +4,13 @@ import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
-import { addMovements, addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import {
+  addMovements,
+  addSales,
+  parseCsv,
+  parseJsonl,
+  SKR03,
+} from '#testkit/fixtures/payments/books.ts';
 
 let server: DashboardServer;
 let client: PersonClient;
@@ -19,13 +25,26 @@ before(async () => {
   client = await signInAs(server, 'olga@books.test');
   const at = (time: string) => new Date(`2026-09-${time}:00.000Z`);
   await addSales(server.db, tenant(), [
-    { at: at('01T10:00'), amount: 2_500_000n, description: '=HYPERLINK("http://evil.example")' },
-    { at: at('01T23:30'), amount: 1_000_001n, presentment: { currency: 'eur', amount: 92 } },
+    {
+      ...{ at: at('01T10:00'), amount: 2_500_000n, shopRate: '1.08695652174' },
+      description: '=HYPERLINK("http://evil.example")',
+    },
+    {
+      ...{ at: at('01T23:30'), amount: 1_000_001n, shopRate: '1.08695652174' },
+      presentment: { currency: 'eur', amount: 92 },
+    },
   ]);
   const payout = { type: 'payout', objectId: 'wdr_1', amount: -500_000n, happened: null } as const;
   await addMovements(server.db, tenant(), [{ ...payout, at: at('02T08:00') }]);
 });
 after(() => server.close());
+
+/** Changes settings. @returns the status and the parameter that was refused. */
+async function edit(settings: object): Promise<string> {
+  const { version } = (await client.get(`/accounts/${accountId}`)).body as { version: number };
+  const { status, body } = await client.patch(`/accounts/${accountId}`, { version, ...settings });
+  return status === 200 ? '200' : `${status} ${body.error?.param}`;
+}
 
 async function refusal(query: string) {
   const { status, body } = await client.get(path(query));
@@ -66,9 +85,7 @@ test('days, months and payouts have the entries of their period, and their balan
   assert.deepEqual(await read('payout=wdr_1'), [0, 2500000, 1000001, -500000, 3000001]);
   assert.deepEqual(await read('month=2026-08'), [0, 0]);
   assert.deepEqual(await read('from=2026-09-03&to=2026-09-04'), [3000001, 3000001]);
-  const shown = await client.get(`/accounts/${accountId}`);
-  const { version } = shown.body as { version: number };
-  await client.patch(`/accounts/${accountId}`, { version, time_zone: 'Europe/Berlin' });
+  await edit({ time_zone: 'Europe/Berlin' });
   assert.deepEqual(await read('from=2026-09-01&to=2026-09-01'), [0, 2500000, 2500000]);
   assert.deepEqual(
     await read('from=2026-09-02&to=2026-09-02'),
@@ -77,6 +94,8 @@ test('days, months and payouts have the entries of their period, and their balan
 });
 
 test('every format is a file that can be downloaded', async () => {
+  await edit({ datev: SKR03, currency: 'eur' });
+  const camt = 'camt.053.001.08';
   const files = await Promise.all(
     STATEMENT_FORMATS.map(async (format) => {
       const { status, headers, text } = await client.get(path(`format=${format}&month=2026-09`));
@@ -86,19 +105,57 @@ test('every format is a file that can be downloaded', async () => {
       return [format, name, headers.get('content-type'), text.split(/\r?\n/)[0]] as const;
     }),
   );
-  const days = '2026-09-01-2026-09-30';
-  const name = `tapline-test-statement-${days}`;
+  const name = (format: string) => `tapline-${accountId}-${format}-2026-09-01-2026-09-30`;
   assert.deepEqual(
     files.map(([format, file, type]) => [format, file, type]),
     [
-      ['csv', `${name}.csv`, 'text/csv; charset=utf-8'],
-      ['jsonl', `${name}.jsonl`, 'application/jsonl; charset=utf-8'],
-      ['camt.053.001.08', `${name}.xml`, 'application/xml; charset=utf-8'],
-      ['datev', `EXTF_${name}.csv`, 'text/csv; charset=windows-1252'],
-      ['xero', `tapline-test-statement-xero-${days}.csv`, 'text/csv; charset=utf-8'],
-      ['quickbooks', `tapline-test-statement-quickbooks-${days}.csv`, 'text/csv; charset=utf-8'],
+      ['csv', `${name('csv')}.csv`, 'text/csv; charset=utf-8'],
+      ['jsonl', `${name('jsonl')}.jsonl`, 'application/jsonl; charset=utf-8'],
+      [camt, `${name(camt)}.xml`, 'application/xml; charset=utf-8'],
+      ['datev', `EXTF_${name('datev')}.csv`, 'text/csv; charset=windows-1252'],
+      ['xero', `${name('xero')}.csv`, 'text/csv; charset=utf-8'],
+      ['quickbooks', `${name('quickbooks')}.csv`, 'text/csv; charset=utf-8'],
+      ['ofx', `${name('ofx')}.ofx`, 'application/x-ofx; charset=utf-8'],
     ],
   );
   assert.equal(new Set(files.map(([, file]) => file)).size, files.length, 'no two names are equal');
   assert.equal(files[5]?.[3], 'Date,Description,Amount');
+});
+
+test('a statement has a row for each rate, whose USDC add up to the atom', async () => {
+  const taxes = [
+    { rate: 700, net: 1136, tax: 80, gross: 1216 },
+    { rate: 1900, net: 639, tax: 121, gross: 760 },
+  ];
+  const presentment = { currency: 'eur', amount: 1976, tipAmount: 198, rate: '1.08542277217' };
+  const at = new Date('2026-10-01T06:00:00.000Z');
+  const sale = { at, amount: 23_592_748n, tip: 2_144_795n, taxes, presentment };
+  await addSales(server.db, tenant(), [{ ...sale, shopRate: '1.08542277217' }]);
+  const { text } = await client.get(path('from=2026-10-01&to=2026-10-01'));
+  const [header = [], ...rows] = parseCsv(text.slice(1));
+  const cells = (row: string[], ...names: string[]) => {
+    return names.map((name) => row[header.indexOf(name)]);
+  };
+  const shown = ['amount', 'net', 'tax', 'tax_rate', 'gross', 'presentment.amount', 'balance'];
+  assert.deepEqual(
+    rows.slice(1, -1).map((row) => cells(row, ...shown)),
+    [
+      ['13.196311', '11.36', '0.80', '7.00', '12.16', '', ''],
+      ['8.247695', '6.39', '1.21', '19.00', '7.60', '', ''],
+      ['2.148742', '1.98', '0.00', '', '1.98', '21.74', '26.592749'],
+    ],
+  );
+  const payments = await client.get(
+    `/accounts/${accountId}/test/exports/payments?from=2026-10-01&to=2026-10-01`,
+  );
+  const [columns = [], ...listed] = parseCsv(payments.text.slice(1));
+  const whole = ['tax_rate', 'gross', 'amount', 'sale', 'tip', 'total_charged', 'paid'];
+  assert.deepEqual(
+    listed.map((row) => whole.map((name) => row[columns.indexOf(name)])),
+    [
+      ['7.00', '12.16', '', '', '', '', ''],
+      ['19.00', '7.60', '', '', '', '', ''],
+      ['', '1.98', '23.592748', '21.447953', '2.144795', '23.592753', '23.592752'],
+    ],
+  );
 });

@@ -60,8 +60,9 @@ function readParts(
 ): Part[] | Refusal {
   const { name } = input;
   const parts: Part[] = [];
-  for (const { tenant, account, location, timeZone } of partsOf(input.sections, name)) {
-    const moments = withMoments(timeZone, query);
+  for (const { tenant, account, location, shop } of partsOf(input.sections, name)) {
+    const { timeZone } = shop;
+    const moments = withMoments(shop, query);
     if (isRefusal(moments)) return moments;
     const pagination = { list: `export ${name}`, tenant, query, cursorKey: ctx.keys.cursor };
     const page = readPage(pagination, moments);

@@ -1,6 +1,7 @@
 import { type Location, selectLocations } from '#accounts/locations.ts';
 import type { PersonRequest } from '#apis/dashboard/person-route.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
+import { type ShopDays, shopDays } from '#core/calendar.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { idOf } from '#http/schema.ts';
@@ -14,7 +15,7 @@ export interface Section {
   readonly account: OwnedAccount;
   readonly tenant: Tenant;
   readonly location: Location | null;
-  readonly timeZone: string;
+  readonly shop: ShopDays;
 }
 
 export const LocationQuery = {
@@ -35,11 +36,15 @@ export async function readSections(
   const ids = accounts.map(({ id }) => id);
   const locations = await selectLocations(sql, ids);
   const sections = accounts.flatMap((account): Section[] => {
+    const shop = shopDays(account, tenant.livemode);
     const of = { account, tenant: { accountId: account.id, livemode: tenant.livemode } };
     const own = locations.filter((location) => location.account_id === account.id);
     return [
-      ...own.map((location) => ({ ...of, location, timeZone: location.time_zone })),
-      { ...of, location: null, timeZone: account.time_zone },
+      ...own.map((location) => ({
+        ...{ ...of, location },
+        shop: { ...shop, timeZone: location.time_zone },
+      })),
+      { ...of, location: null, shop },
     ];
   });
   if (locationId === undefined) return sections;

@@ -79,19 +79,19 @@ async function countSection(
   section: Section,
   input: { readonly from: string | undefined; readonly to: string | undefined; readonly now: Date },
 ): Promise<Counted> {
-  const { tenant, timeZone } = section;
+  const { tenant, shop } = section;
   const { from, to, now } = input;
-  const first = from ?? dayIn(timeZone, await accountTime(sql, tenant, now));
+  const first = from ?? dayIn(shop, await accountTime(sql, tenant, now));
   const days = { from: first, to: to ?? first };
-  const bounds = dayBounds(timeZone, days.from, days.to);
+  const bounds = dayBounds(shop, days.from, days.to);
   const all = await read({ tenant, terminalId: null, ...bounds });
   const rows = all.filter((row) => row.location_id === (section.location?.id ?? null));
   return { section, days, rows };
 }
 
-function sectionView({ section: { location, account, timeZone }, days, rows }: Counted) {
+function sectionView({ section: { location, account, shop }, days, rows }: Counted) {
   const { id = null, name = null } = location ?? {};
-  const place = { location: id, name, account: account.id, time_zone: timeZone };
+  const place = { location: id, name, account: account.id, time_zone: shop.timeZone };
   return { ...place, ...days, ...sumTotals(rows) };
 }
 

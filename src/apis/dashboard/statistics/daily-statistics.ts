@@ -1,4 +1,4 @@
-import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
 import { readFewAtOnce } from '#apis/dashboard/statistics/statistics-hours.ts';
 import {
   type DayOf,
@@ -25,7 +25,7 @@ async function readDay(db: Database, span: DayOf, now: Date): Promise<DayRow[]> 
   await storeHours(db, span, now);
   const parts = await selectParts(db.standby, span, now);
   const rows = sumParts(span.day, parts);
-  const isOver = span.day < dayIn(span.timeZone, now);
+  const isOver = span.day < dayIn(span.shop, now);
   if (isOver && parts.every((part) => part.is_kept)) await storeDay(db, span, rows);
   return rows;
 }
@@ -36,24 +36,22 @@ async function readDay(db: Database, span: DayOf, now: Date): Promise<DayRow[]> 
  */
 export async function readStatistics(
   db: Database,
-  span: Omit<Span, 'timeZone'>,
+  span: Omit<Span, 'shop'>,
   at: Date,
 ): Promise<DayRow[]> {
   const { tenant } = span;
-  const timeZone = await selectTimeZone(db, tenant.accountId);
-  const input = { ...span, timeZone };
+  const shop = await selectShopDays(db, tenant);
+  const input = { ...span, shop };
   const now = await accountTime(db, tenant, at);
   const stored = await selectStoredDays(db.standby, input);
   const known = new Set(stored.map((row) => row.day));
   const created = await selectFirstCreated(db.standby, tenant);
-  const first = created === null ? null : dayIn(timeZone, created);
-  const today = dayIn(timeZone, now);
+  const first = created === null ? null : dayIn(shop, created);
+  const today = dayIn(shop, now);
   const missing = daysBetween(input.from, input.to).filter(
     (day) => !known.has(day) && first !== null && day >= first && day <= today,
   );
-  const counted = await readFewAtOnce(missing, (day) =>
-    readDay(db, { tenant, timeZone, day }, now),
-  );
+  const counted = await readFewAtOnce(missing, (day) => readDay(db, { tenant, shop, day }, now));
   return [...stored, ...counted].sort((a, b) =>
     `${a.day} ${a.terminal_id}` < `${b.day} ${b.terminal_id}` ? -1 : 1,
   );
@@ -64,7 +62,7 @@ export async function readReport(
   db: Database,
   { tenant, day }: { readonly tenant: Tenant; readonly day: string },
 ): Promise<{ readonly lines: ReportRow[]; readonly out: DaySums }> {
-  const input = { tenant, day, timeZone: await selectTimeZone(db, tenant.accountId) };
+  const input = { tenant, day, shop: await selectShopDays(db, tenant) };
   const [lines, out] = await Promise.all([
     selectSettled(db.standby, input),
     selectPaidOut(db.standby, input),

@@ -1,4 +1,4 @@
-import { selectTimeZone } from '#accounts/account-queries.ts';
+import { selectShopDays } from '#accounts/shop-days.ts';
 import {
   type CallsRow,
   selectCalls,
@@ -29,7 +29,7 @@ export interface HealthDay extends CallsRow {
 async function readCallsOf(db: Database, span: DayOf, now: Date): Promise<CallsRow[]> {
   await storeCallHours(db, span, now);
   const rows = await selectCalls(db.standby, span, now);
-  const isOver = span.day < dayIn(span.timeZone, now);
+  const isOver = span.day < dayIn(span.shop, now);
   return Promise.all(
     rows.map(async ({ is_kept: isKept, ...row }) => {
       if (isOver && isKept) await storeCalls(db, span, row);
@@ -39,12 +39,12 @@ async function readCallsOf(db: Database, span: DayOf, now: Date): Promise<CallsR
 }
 
 async function readCalls(db: Database, span: Span, now: Date): Promise<Map<string, CallsRow>> {
-  const { tenant, timeZone } = span;
+  const { tenant, shop } = span;
   const stored = await selectStoredCalls(db.standby, span);
   const rows = new Map(stored.map((row) => [row.day, row]));
-  const today = dayIn(timeZone, now);
+  const today = dayIn(shop, now);
   const missing = daysBetween(span.from, span.to).filter((day) => !rows.has(day) && day <= today);
-  const read = (day: string) => readCallsOf(db, { tenant, timeZone, day }, now);
+  const read = (day: string) => readCallsOf(db, { tenant, shop, day }, now);
   for (const row of await readFewAtOnce(missing, read)) rows.set(row.day, row);
   return rows;
 }
@@ -52,7 +52,7 @@ async function readCalls(db: Database, span: Span, now: Date): Promise<Map<strin
 async function readDeliveries(db: Database, span: Span, now: Date): Promise<DeliveriesRow[]> {
   const rows = await selectDeliveryDays(db.standby, span);
   const written = addMs(now, -WRITTEN_AFTER_MS);
-  const isOver = (day: string) => day < dayIn(span.timeZone, written);
+  const isOver = (day: string) => day < dayIn(span.shop, written);
   if (rows.some((row) => !row.is_kept && isOver(row.day))) {
     await storeDeliveryDays(db, span, written);
   }
@@ -66,10 +66,10 @@ async function readDeliveries(db: Database, span: Span, now: Date): Promise<Deli
  */
 export async function readHealth(
   db: Database,
-  span: Omit<Span, 'timeZone'>,
+  span: Omit<Span, 'shop'>,
   now: Date,
 ): Promise<HealthDay[]> {
-  const input = { ...span, timeZone: await selectTimeZone(db, span.tenant.accountId) };
+  const input = { ...span, shop: await selectShopDays(db, span.tenant) };
   const [calls, deliveries] = await Promise.all([
     readCalls(db, input, now),
     readDeliveries(db, input, now),

@@ -86,7 +86,7 @@ export async function storeCalls(sql: Sql, span: DayOf, calls: CallsRow): Promis
      values ($1, $2, $5::date, $6::text, $7, $8, $9)
      on conflict do nothing`,
     [
-      ...[...dayValues(span), span.day, span.timeZone],
+      ...[...dayValues(span), span.day, span.shop.timeZone],
       ...[calls.requests, calls.refused, calls.failed],
     ],
   );
@@ -96,6 +96,6 @@ export async function selectStoredCalls(sql: Sql, span: Span): Promise<CallsRow[
   return sql.query(
     `select day::text as day, requests, refused, failed from health_days
      where account_id = $1 and livemode = $2 and time_zone = $3 and day >= $4 and day <= $5`,
-    [span.tenant.accountId, span.tenant.livemode, span.timeZone, span.from, span.to],
+    [span.tenant.accountId, span.tenant.livemode, span.shop.timeZone, span.from, span.to],
   );
 }

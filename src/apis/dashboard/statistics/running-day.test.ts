@@ -156,7 +156,8 @@ test('two simultaneous readers get the same figures, a later one new ones', asyn
 });
 
 test('storing a day keeps the hours of the preceding days', async () => {
-  const request = { tenant: { accountId, livemode: false }, timeZone: 'UTC', day: '2026-12-20' };
+  const shop = { timeZone: 'UTC', starts: [] };
+  const request = { tenant: { accountId, livemode: false }, shop, day: '2026-12-20' };
   const hours = [
     '2026-12-20T23',
     '2026-12-20T00',

@@ -4,7 +4,7 @@ import type { DayRow, Span } from '#apis/dashboard/statistics/statistics-queries
 import { tenantKey } from '#db/commit-order.ts';
 import type { Database } from '#db/database.ts';
 
-type StoredSpan = Omit<Span, 'timeZone'>;
+type StoredSpan = Omit<Span, 'shop'>;
 type Look<T> = (db: Database, span: StoredSpan, now: Date) => Promise<readonly T[]>;
 
 export interface Charts {

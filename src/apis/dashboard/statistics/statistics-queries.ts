@@ -3,7 +3,7 @@ import {
   HOURS_NO_LONGER_NEEDED,
   overFor,
 } from '#apis/dashboard/statistics/statistics-hours.ts';
-import { dayBounds } from '#core/calendar.ts';
+import { dayBounds, type ShopDays } from '#core/calendar.ts';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 
@@ -45,14 +45,14 @@ const READ_FIELDS = `${SUMS}, settle_ms::text as settle_ms, declines`;
 
 export interface DayOf {
   readonly tenant: Tenant;
-  /** The time zone in which the day begins and ends. */
-  readonly timeZone: string;
+  /** Where the day begins and ends. */
+  readonly shop: ShopDays;
   readonly day: string;
 }
 
 /** Returns the parameters $1 account, $2 mode, $3 start of the day and $4 start of the next. */
-export function dayValues({ tenant, timeZone, day }: DayOf): unknown[] {
-  const { since, until } = dayBounds(timeZone, day);
+export function dayValues({ tenant, shop, day }: DayOf): unknown[] {
+  const { since, until } = dayBounds(shop, day);
   return [tenant.accountId, tenant.livemode, since, until];
 }
 
@@ -204,13 +204,13 @@ export async function storeDay(sql: Sql, span: DayOf, rows: readonly DayRow[]): 
        called_off integer, payments integer, volume bigint, tips bigint, refunds integer,
        refunded bigint, settle_ms_median integer, settle_ms_p95 integer, declines jsonb)
      on conflict do nothing`,
-    [...dayValues(span), span.day, span.timeZone, JSON.stringify(texts)],
+    [...dayValues(span), span.day, span.shop.timeZone, JSON.stringify(texts)],
   );
 }
 
 export interface Span {
   readonly tenant: Tenant;
-  readonly timeZone: string;
+  readonly shop: ShopDays;
   readonly from: string;
   readonly to: string;
 }
@@ -220,7 +220,7 @@ export async function selectStoredDays(sql: Sql, span: Span): Promise<DayRow[]> 
     `select day::text as day, ${DAY_FIELDS} from statistics_days
      where account_id = $1 and livemode = $2 and time_zone = $3
        and day >= $4 and day <= $5`,
-    [span.tenant.accountId, span.tenant.livemode, span.timeZone, span.from, span.to],
+    [span.tenant.accountId, span.tenant.livemode, span.shop.timeZone, span.from, span.to],
   );
 }
 

@@ -82,7 +82,7 @@ async function mayPayOut(
   people: PeopleDeps,
   { by, before, after }: Edited & { readonly by: By },
 ): Promise<Refusal | null> {
-  const { automatic_payout: every, time_zone: timeZone } = after;
+  const { automatic_payout: every } = after;
   if (before.automatic_payout === every) return null;
   if (by.role !== 'owner') {
     return refuse('role_missing', 'Only owners can change automatic_payout.', 'automatic_payout');
@@ -96,15 +96,15 @@ async function mayPayOut(
   const summary = 'Pay the balance out automatically';
   const detail = `The whole balance goes to the settlement wallet, ${every}.`;
   await mailAccountChange(tx, people, { ...by, summary, detail });
-  await beginPeriods(tx, { accountId: by.tenant.accountId, timeZone, now: by.now }, every);
+  await beginPeriods(tx, { account: { ...before, ...after }, now: by.now }, every);
   return null;
 }
 
 /** Lets a changed schedule of statements begin with the current period. */
 async function mayScheduleExports(tx: Tx, { by, before, after }: Edited & { readonly by: By }) {
-  const { export_schedule: schedule, time_zone: timeZone } = after;
+  const { export_schedule: schedule } = after;
   if (schedule === null || before.export_schedule?.every === schedule.every) return;
-  await beginSchedule(tx, { accountId: by.tenant.accountId, timeZone, now: by.now }, schedule);
+  await beginSchedule(tx, { account: { ...before, ...after }, now: by.now }, schedule);
 }
 
 /**
