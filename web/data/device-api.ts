@@ -1,6 +1,7 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import { type Answer, type Api, createApi } from './api.ts';
 import { type RefundPart, refundFields } from './refund-request-fields.ts';
+import { discountFields, lineFields } from './sale-line-fields.ts';
 import type {
   CatalogueItemList,
   ChipAuthorization,
@@ -178,6 +179,12 @@ function pricedAt(amount: bigint, currency: string | null) {
   return { presentment: { currency, amount: Number(amount) } };
 }
 
+function saleFields(lines: SaleLines | null) {
+  return lines === null
+    ? {}
+    : { line_items: lineFields(lines.lineItems), ...discountFields(lines) };
+}
+
 function tipped(tip: bigint | null) {
   return tip === null ? {} : { tip_amount: Number(tip) };
 }
@@ -191,7 +198,7 @@ function changesOf(api: Api): Changes {
         idempotencyKey: key,
         body: {
           ...pricedAt(amount, currency),
-          ...(lines === null ? {} : { line_items: lines.lineItems, discount: lines.discount }),
+          ...saleFields(lines),
           ...(splitGroup === null ? {} : { split_group: splitGroup }),
           ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
           ...namedCashier(cashier),

@@ -1,12 +1,19 @@
 import {
+  discountable,
   fullPrice,
   hasDiscount,
   type LineItem,
   linePrice,
+  percentOf,
   type SaleLines,
   salePrice,
 } from '#prices/sale-lines.ts';
 import { plainText } from '../ui/typed-sum.ts';
+
+export interface ItemOption {
+  readonly name: string;
+  readonly unit_amount: number;
+}
 
 export interface Sellable {
   readonly id: string;
@@ -21,6 +28,16 @@ export interface CartLine extends LineItem {
   readonly item: string;
 }
 
+/** A discount as the cashier chose it: a sum, or a rate in basis points. */
+export interface Discount {
+  readonly sum: number;
+  readonly rate: number | null;
+  /** The name of the preset; `null` if it was typed. */
+  readonly name: string | null;
+}
+
+export const NO_DISCOUNT: Discount = { sum: 0, rate: null, name: null };
+
 /**
  * The items of the next sale. Sums are in minor units of `currency`; if that is `null`, in atoms of
  * USDC.
@@ -30,6 +47,9 @@ export interface Cart {
   readonly lines: readonly CartLine[];
   /** The discount on the whole sale, in addition to the discounts of its lines. */
   readonly discount: number;
+  /** As in `Discount`. Absent, like the name, in carts stored by an earlier version. */
+  readonly discountRate?: number | null;
+  readonly discountName?: string | null;
 }
 
 /** The most lines that a sale may have (behavior.md 23.9). */
@@ -49,14 +69,35 @@ export function plusOne(quantity: LineItem['quantity']): LineItem['quantity'] {
   return fraction === undefined ? more : `${more}.${fraction}`;
 }
 
-/** Caps each discount at the amount that it reduces. */
+/** Returns what a discount takes from a price now. A line below 0 has no discount. */
+function takenFrom(price: bigint, { sum, rate }: Pick<Discount, 'sum' | 'rate'>): number {
+  if (price <= 0n) return 0;
+  return rate === null ? Math.min(sum, Number(price)) : Number(percentOf(price, rate));
+}
+
+/** Computes discounts in percent again, and caps each other one at the amount that it reduces. */
 function within(cart: Cart): Cart {
   const lines = cart.lines.map((line) => {
-    const most = Number(fullPrice(line));
-    return line.discount > most ? { ...line, discount: most } : line;
+    const { discount: sum, discount_rate: rate = null } = line;
+    return { ...line, discount: takenFrom(fullPrice(line), { sum, rate }) };
   });
-  const most = Number(lines.reduce((sum, line) => sum + linePrice(line), 0n));
-  return { ...cart, lines, discount: Math.min(cart.discount, most) };
+  const { discount: sum, discountRate: rate = null } = cart;
+  return { ...cart, lines, discount: takenFrom(discountable(lines), { sum, rate }) };
+}
+
+/** Identifies a line of a cart: the item, with its options and its price when it was added. */
+export function lineKey({ item, name, unit_amount }: CartLine): string {
+  return JSON.stringify([item, name, unit_amount]);
+}
+
+/** The most characters of a line's name that the service accepts. */
+const LONGEST_NAME = 200;
+
+/** Returns the item as it is sold with these options: "Flat white, oat". */
+export function withOptions(item: Sellable, options: readonly ItemOption[]): Sellable {
+  const name = [item, ...options].map((one) => one.name).join(', ');
+  const unit_amount = options.reduce((sum, one) => sum + one.unit_amount, item.unit_amount);
+  return { ...item, name: [...name].slice(0, LONGEST_NAME).join(''), unit_amount };
 }
 
 /**
@@ -65,39 +106,42 @@ function within(cart: Cart): Cart {
  */
 export function addItem(cart: Cart | null, item: Sellable, currency: string | null): Cart {
   const before = cart?.currency === currency ? cart : { currency, lines: [], discount: 0 };
-  const isThere = before.lines.some((line) => line.item === item.id);
-  if (isThere) {
-    const more = (line: CartLine) => ({ ...line, quantity: plusOne(line.quantity) });
-    return {
-      ...before,
-      lines: before.lines.map((one) => (one.item === item.id ? more(one) : one)),
-    };
-  }
-  if (before.lines.length >= MOST_LINES) return before;
   const { id, name, unit_amount, tax_rate, tax_inclusive } = item;
   const line = { item: id, name, quantity: 1, unit_amount, tax_rate, tax_inclusive, discount: 0 };
-  return { ...before, lines: [...before.lines, line] };
+  const there = before.lines.find((one) => lineKey(one) === lineKey(line));
+  if (there !== undefined) {
+    return changeLine(before, there, { quantity: plusOne(there.quantity) }) ?? before;
+  }
+  if (before.lines.length >= MOST_LINES) return before;
+  return within({ ...before, lines: [...before.lines, line] });
 }
 
-/** Changes a line's quantity or discount; `null` removes the line. */
+/** Changes a line; `null` removes it. */
 export function changeLine(
   cart: Cart,
-  item: string,
-  change: Partial<Pick<CartLine, 'quantity' | 'discount'>> | null,
+  changed: CartLine,
+  change: Partial<CartLine> | null,
 ): Cart | null {
   const lines = cart.lines.flatMap((line) => {
-    if (line.item !== item) return [line];
+    if (lineKey(line) !== lineKey(changed)) return [line];
     return change === null ? [] : [{ ...line, ...change }];
   });
   return lines.length === 0 ? null : within({ ...cart, lines });
 }
 
-export function discountSale(cart: Cart, discount: number): Cart {
-  return within({ ...cart, discount });
+export function discountOfLine({ sum, rate, name }: Discount) {
+  return { discount: sum, discount_rate: rate, discount_name: name };
 }
 
-function saleOf({ lines, discount }: Cart): SaleLines {
-  return { lineItems: lines, discount };
+export function discountSale(cart: Cart, { sum, rate, name }: Discount): Cart {
+  return within({ ...cart, discount: sum, discountRate: rate, discountName: name });
+}
+
+/** Returns the lines of the sale. A discount of 0 has neither rate nor name. */
+export function saleOf({ lines, discount, discountRate, discountName }: Cart): SaleLines {
+  const named = discountName == null ? {} : { discountName };
+  const rated = discountRate == null ? {} : { discountRate };
+  return { lineItems: lines, discount, ...(discount === 0 ? {} : { ...rated, ...named }) };
 }
 
 /**
@@ -112,9 +156,14 @@ export function cartTotal(cart: Cart): bigint {
   return salePrice(saleOf(cart));
 }
 
-/** Returns the sum of the lines before the sale's discount; the discount cannot exceed it. */
+/** Returns the sum of the lines before the sale's discount. */
 export function linesTotal({ lines }: Cart): bigint {
   return lines.reduce((sum, line) => sum + linePrice(line), 0n);
+}
+
+/** Returns the sum of the lines above 0, which the sale's discount cannot exceed. */
+export function mostOff({ lines }: Cart): bigint {
+  return discountable(lines);
 }
 
 export function lineTotal(line: CartLine): bigint {

@@ -1,4 +1,4 @@
-import { type Cart, cartTotal } from './cart.ts';
+import { type Cart, cartTotal, saleOf } from './cart.ts';
 import { type Charging, createOf } from './charge.ts';
 import type { Create } from './till-phases.ts';
 
@@ -6,9 +6,8 @@ export function createOfCart(
   cart: Cart,
   charging: Charging & { readonly managerCode: string | null },
 ): Create {
-  const { currency, lines, discount } = cart;
+  const { currency } = cart;
   const create = createOf({ units: cartTotal(cart), currency }, charging);
-  const lineItems = lines.map(({ item: _, ...line }) => line);
   const { managerCode } = charging;
-  return { ...create, splitGroup: null, lines: { lineItems, discount }, managerCode };
+  return { ...create, splitGroup: null, lines: saleOf(cart), managerCode };
 }

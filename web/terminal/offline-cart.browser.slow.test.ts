@@ -49,8 +49,8 @@ test('a cart with discounts is booked with its lines, its sum and its taxes', as
   );
   // 10 % of 11.00 is 1.10.
   assert.deepEqual(
-    [intent?.amount, intent?.status, intent?.discount],
-    [9_900_000, 'succeeded', 1_100_000],
+    [intent?.amount, intent?.status, intent?.discount, intent?.discount_rate],
+    [9_900_000, 'succeeded', 1_100_000, 1_000],
   );
   const [paid] = await paymentsOf(sandbox, terminal);
   assert.equal(paid?.amount, 9_900_000);

@@ -213,6 +213,68 @@ test('items of the catalogue fill a cart, which is charged with its lines', asyn
   await till.close();
 });
 
+test('discounts stay percentages, and options change an item’s price and name', async () => {
+  const { sandbox } = stage();
+  const discounts = [
+    { name: 'Regulars', rate: 1_000 },
+    { name: 'Voucher', amount: 500 },
+  ];
+  await setShop(sandbox, { discounts });
+  const item = { tax_rate: 700, tax_inclusive: true, currency: 'eur' };
+  await addCatalogueItem(sandbox, { name: 'Lunch', unit_amount: 1_910, ...item });
+  const options = [
+    { name: 'oat', unit_amount: 50 },
+    { name: 'to go', unit_amount: 0 },
+  ];
+  await addCatalogueItem(sandbox, { name: 'Latte', unit_amount: 500, options, ...item });
+  const { till, page, terminal } = await newTill(stage(), PHONE);
+  await page.getByRole('link', { name: /^Catalogue/ }).click();
+  const cart = page.getByRole('region', { name: 'Cart' });
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: /^Lunch/ }).click();
+  await cart.getByRole('button', { name: 'Discount' }).click();
+  await dialog.getByRole('button', { name: 'Regulars' }).click();
+  await dialog.getByText('Read as €1.91').waitFor();
+  await fits(page);
+  await till.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Charge €17.19', exact: true }).waitFor();
+  await page.getByRole('button', { name: /^Latte/ }).click();
+  await dialog.getByRole('checkbox', { name: /^oat/ }).check();
+  await fits(page);
+  await till.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Add €5.50' }).click();
+  // 10 % of 24.60, not 1.91.
+  await page.getByRole('button', { name: 'Charge €22.14', exact: true }).waitFor();
+  await cart.getByRole('button', { name: 'Edit: Latte, oat' }).click();
+  await dialog.getByRole('textbox', { name: 'Discount' }).fill('١٢ ٪');
+  await dialog.getByText('Read as €0.66').waitFor();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await fits(page);
+  await page.getByRole('button', { name: 'Charge €21.55', exact: true }).click();
+  await till.testPass.waitFor();
+  const [intent] = await intentsOf(sandbox, terminal);
+  const { discount, discount_rate, discount_name } = intent ?? {};
+  assert.deepEqual([discount, discount_rate, discount_name], [239, 1_000, 'Regulars']);
+  const lines = intent?.line_items as readonly Record<string, unknown>[];
+  assert.deepEqual(
+    lines.map((line) => [line.name, line.discount, line.discount_rate, typeof line.item]),
+    [
+      ['Lunch', 0, null, 'string'],
+      ['Latte, oat', 66, 1_200, 'string'],
+    ],
+  );
+  await till.cancel.click();
+  await till.newPayment.click();
+  await cart.getByText('Regulars').waitFor();
+  await cart.getByRole('button', { name: 'Discount' }).click();
+  await dialog.getByRole('button', { name: 'Voucher' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Charge €18.94', exact: true }).waitFor();
+  till.checkClean();
+  await till.close();
+});
+
 test('a till at a location charges in the location’s currency', async () => {
   const { sandbox, browser } = stage();
   const terminal = await addTestTerminal(sandbox);

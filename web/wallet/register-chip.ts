@@ -6,7 +6,7 @@ import type { Chip } from '../terminal/reader/chip-commands.ts';
 import { needsClick, readChipAfterClick } from '../terminal/reader/read-chip-on-iphone.ts';
 import { readNfc } from '../terminal/reader/read-nfc.ts';
 import { signDigest } from '../terminal/reader/sign-by-chip.ts';
-import type { ChipAsks } from '../terminal/screens/chip-prompts.tsx';
+import type { ChipAsks } from '../terminal/screens/use-chip-asks.ts';
 import { t } from '../ui/text/t.ts';
 
 export interface NewChip {

@@ -91,6 +91,20 @@ const item = { name: 'Tea', quantity: 1, unit_amount: 1_000_000 };
 const rateOf = ({ body }: { readonly body: Record<string, unknown> }) =>
   (body.line_items as { readonly tax_rate: number }[])[0]?.tax_rate;
 
+test('a till offers discounts that are sums only in the currency that they count', async () => {
+  const discounts = [
+    { name: 'Voucher', amount: 500 },
+    { name: 'Staff', rate: 5_000 },
+  ];
+  const set = 'update accounts set discounts = $2 where id = $1';
+  await store.db.query(set, [store.merchant.tenant.accountId, JSON.stringify(discounts)]);
+  const offered = async () => (await server.device().get('/terminal')).body.discounts;
+  await moveTerminal(store, null);
+  assert.deepEqual(await offered(), discounts);
+  await moveTerminal(store, kiritimati);
+  assert.deepEqual(await offered(), [discounts[1]]);
+});
+
 test('a named tax rate is the location’s, from a till and from a server', async () => {
   const merchant = await server.merchant();
   const ofTill = async () => (await server.device().get('/terminal')).body.default_tax_basis_points;

@@ -1,7 +1,12 @@
 import { selectBrand } from '#accounts/brand-queries.ts';
 import { selectShopAt } from '#accounts/locations.ts';
 import { selectShift, shiftView } from '#accounts/shift-rows.ts';
-import { selectShopSettings, selectTaxSettings } from '#accounts/shop-settings.ts';
+import {
+  type DiscountPreset,
+  type ShopSettings,
+  selectShopSettings,
+  selectTaxSettings,
+} from '#accounts/shop-settings.ts';
 import { deviceRoute } from '#apis/device/device-route.ts';
 import { readOffline } from '#apis/device/offline-routes.ts';
 import {
@@ -50,6 +55,12 @@ const responses = {
 /** The tips that a till offers unless the account has its own. */
 const USUAL_TIPS = [10, 15, 20];
 
+/** Leaves out sums at a location with another currency than the one that they count. */
+function offeredDiscounts({ discounts, currency }: ShopSettings, here: string | null) {
+  const isOffered = ({ amount }: DiscountPreset) => amount === undefined || currency === here;
+  return discounts.filter(isOffered).map((one) => ({ ...one }));
+}
+
 async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: TerminalRow) {
   const { accountId } = caller.tenant;
   const { merchant } = caller;
@@ -70,7 +81,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     time_zone: at.time_zone,
     language: at.language,
     currency: at.currency,
-    discounts: shop.discounts.map((one) => ({ ...one })),
+    discounts: offeredDiscounts(shop, at.currency),
     default_tax_rate: tax?.name ?? null,
     default_tax_basis_points: tax?.rate ?? null,
     tip_percentages: shop.tip_percentages ?? USUAL_TIPS,

@@ -1,6 +1,7 @@
 import type { SaleLines } from '#prices/sale-lines.ts';
 import type { Hex } from '../../data/bytes.ts';
 import type { Forwarded, OfflineRecord } from '../../data/forward-offline-payments.ts';
+import { lineFields } from '../../data/sale-line-fields.ts';
 import type { Create, LeftOpen, SalePrice, Slip } from '../till-phases.ts';
 
 /**
@@ -22,6 +23,7 @@ export interface HeldSale {
   readonly lineItems: SaleLines['lineItems'] | null;
   /** The discount on the whole cart. Absent, like the cashier, in sales of an earlier version. */
   readonly discount?: OfflineRecord['discount'];
+  readonly discount_name?: string;
   /** The id of the person who was signed in; `null` if there was none. */
   readonly cashier?: string | null;
   /** The price in the shop's currency. Absent in sales stored by an earlier version. */
@@ -102,16 +104,13 @@ export function recordOf(sale: HeldSale): OfflineRecord {
   };
 }
 
-/** A discount in percent stays one, so that the service and its reports know the percentage. */
-function linesIn({
-  lineItems,
-  discount,
-}: HeldSale): Pick<OfflineRecord, 'line_items' | 'discount'> {
+function linesIn({ lineItems, discount, discount_name }: HeldSale) {
   if (lineItems === null) return {};
-  const lines = lineItems.map(({ discount_rate: rate, discount: sum, category: _, ...line }) => {
-    return { ...line, discount: rate == null ? sum : { rate } };
-  });
-  return { line_items: lines, ...(discount === undefined ? {} : { discount }) };
+  return {
+    line_items: lineFields(lineItems),
+    ...(discount === undefined ? {} : { discount }),
+    ...(discount_name === undefined ? {} : { discount_name }),
+  };
 }
 
 function priceOf({ presentment = null }: HeldSale): Pick<OfflineRecord, 'presentment'> {

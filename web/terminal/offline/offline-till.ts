@@ -9,6 +9,7 @@ import {
   offlineNonce,
 } from '../../data/offline-request.ts';
 import { refusalText } from '../../data/refusal-text.ts';
+import { discountFields } from '../../data/sale-line-fields.ts';
 import { withTexts } from '../../ui/text/t.ts';
 import { StorageUnavailable } from '../sealed-storage.ts';
 import type { Asking, Create, Slip } from '../till-phases.ts';
@@ -105,7 +106,7 @@ const SALT_BYTES = 32;
 /** Loads the code for offline sales while there is a connection. */
 function loadSigning(): void {
   import('../../data/offline-signature.ts').catch(() => {});
-  import('../reader/sign-by-chip.ts').catch(() => {});
+  withTexts(() => import('../reader/sign-by-chip.ts')).catch(() => {});
 }
 
 async function isPersistent(): Promise<boolean> {
@@ -127,8 +128,8 @@ function signedIn(): string | null {
 /** A sale for the customer to sign. */
 type PreparedSale = Pick<Asking, 'request' | 'lines' | 'price'> & Pick<TillSale, 'presentment'>;
 
-function linesOf({ lineItems, discount, discountRate: rate }: SaleLines) {
-  return { lineItems, discount: rate === undefined ? discount : { rate } };
+function linesOf(lines: SaleLines) {
+  return { lineItems: lines.lineItems, ...discountFields(lines) };
 }
 
 /** False for the lines of a cart in the shop's currency that is sold in USDC after all. */

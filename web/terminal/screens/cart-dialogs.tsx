@@ -1,72 +1,89 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
+import type { CatalogueItem, Device } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
+import { Choice } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatMoney, sumRules } from '../../ui/format-price.ts';
+import { formatMoney } from '../../ui/format-price.ts';
+import { rateText } from '../../ui/percent.ts';
 import { quantityText } from '../../ui/quantity-text.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { readSum, writeSum } from '../../ui/typed-sum.ts';
+import { Money } from '../../ui/typed-money.tsx';
+import type { TypedSum } from '../../ui/typed-sum.ts';
 import {
   type Cart,
   type CartLine,
+  type Discount,
+  discountOfLine,
   discountSale,
   fullPriceOf,
-  linesTotal,
+  type ItemOption,
+  mostOff,
   readQuantity,
+  type Sellable,
+  withOptions,
 } from '../cart.ts';
+import { type Reduced, readDiscount, writeDiscount } from '../typed-discount.ts';
 
-/** Percentages of the price, one tap each. */
-const SHARES = [5, 10, 20] as const;
+/** Basis points, one tap each. */
+const SHARES = [500, 1_000, 2_000] as const;
+type Preset = Device['discounts'][number];
 
-/** Empty means no discount. */
-function useDiscount(stored: number, currency: string | null) {
-  const rules = sumRules(currency);
-  const [wrote, setWrote] = useState(stored === 0 ? null : BigInt(stored));
-  const [text, setText] = useState(wrote === null ? '' : writeSum(wrote, rules));
-  const write = (units: bigint) => {
-    setWrote(units);
-    setText(writeSum(units, rules));
+/** Holds the text of a discount's field, and the discount that the form wrote into it. */
+function useDiscount(stored: Discount, { most, currency }: Omit<Reduced, 'wrote'>) {
+  const [wrote, setWrote] = useState(stored);
+  const [text, setText] = useState(() => writeDiscount(stored, currency));
+  const write = (next: Discount) => {
+    setText(writeDiscount(next, currency));
+    setWrote(next);
   };
-  return { text, setText, write, sum: readSum(text, { ...rules, wrote }) };
+  const own = wrote.rate === null ? BigInt(wrote.sum) : null;
+  const read = readDiscount(text, { most, currency, wrote: own });
+  const name = text === writeDiscount(wrote, currency) ? wrote.name : null;
+  const discount = read.is === 'discount' ? { ...read.discount, name } : null;
+  return { text, setText, write, read, discount, currency };
 }
 
-type Discount = ReturnType<typeof useDiscount>;
-
-function takenOff({ sum }: Discount, most: bigint): number | null {
-  if (sum.is === 'empty') return 0;
-  return sum.is === 'sum' && sum.units <= most ? Number(sum.units) : null;
+interface DiscountFieldProps extends ReturnType<typeof useDiscount> {
+  readonly presets: readonly Preset[];
 }
 
-interface DiscountFieldProps {
-  readonly discount: Discount;
-  readonly most: bigint;
-  readonly currency: string | null;
-}
-
-function DiscountField({ discount, most, currency }: DiscountFieldProps): ReactNode {
-  const { text, setText, write, sum } = discount;
-  const isTooMuch = sum.is === 'sum' && sum.units > most;
-  const share = (percent: number) => (most * BigInt(percent)) / 100n;
+function DiscountField(props: DiscountFieldProps): ReactNode {
+  const { text, setText, write, read, currency, presets } = props;
+  const sum: TypedSum =
+    read.is === 'discount' && read.takes > 0n
+      ? { is: 'sum', units: read.takes, isWritten: false }
+      : { is: 'empty' };
   return (
     <>
       <SumField
+        data-name="Discount"
         label={t('till.cart.discount')}
+        // A phone's number pad has no percent sign.
+        inputMode="text"
         value={text}
         sum={sum}
         currency={currency}
         shows
         onText={setText}
-        hint={t('till.cart.discount_hint')}
-        error={
-          isTooMuch ? t('till.cart.problem.discount', { sum: formatMoney(most, currency) }) : null
-        }
+        hint={t('till.cart.discount_hint', { example: rateText(1_200) })}
+        error={read.is === 'refused' ? read.words : null}
       />
       <div className="row">
-        {SHARES.filter((percent) => share(percent) > 0n).map((percent) => (
-          <Button key={percent} onClick={() => write(share(percent))}>
-            {t('till.cart.share', { percent: String(percent) })}
+        {SHARES.map((rate) => (
+          <Button
+            key={rate}
+            data-name={`${rate / 100} %`}
+            onClick={() => write({ sum: 0, rate, name: null })}
+          >
+            {t('till.cart.share', { percent: String(rate / 100) })}
+          </Button>
+        ))}
+        {presets.map(({ name, rate = null, amount = 0 }) => (
+          <Button key={name} onClick={() => write({ sum: amount, rate, name })}>
+            <bdi translate="no">{name}</bdi>
           </Button>
         ))}
       </div>
@@ -74,23 +91,31 @@ function DiscountField({ discount, most, currency }: DiscountFieldProps): ReactN
   );
 }
 
-export interface LineDialogProps {
+interface Presets {
+  /** The discounts that the account offers. */
+  readonly presets: readonly Preset[];
+}
+
+export interface LineDialogProps extends Presets {
   readonly line: CartLine;
   readonly currency: string | null;
   readonly onClose: () => void;
   /** `null` removes the line. */
-  readonly onChange: (change: Pick<CartLine, 'quantity' | 'discount'> | null) => void;
+  readonly onChange: (change: Partial<CartLine> | null) => void;
 }
 
-export function LineDialog({ line, currency, onClose, onChange }: LineDialogProps): ReactNode {
+export function LineDialog(props: LineDialogProps): ReactNode {
+  const { line, currency, presets, onClose, onChange } = props;
   const [typed, setTyped] = useState(quantityText(line.quantity));
   const quantity = readQuantity(typed);
-  const discount = useDiscount(line.discount, currency);
   const most = quantity === null ? 0n : fullPriceOf({ ...line, quantity });
-  const less = takenOff(discount, most);
+  const { discount: sum, discount_rate: rate = null, discount_name: name = null } = line;
+  const field = useDiscount({ sum, rate, name }, { most, currency });
+  const { discount } = field;
+  const takesDiscount = line.unit_amount > 0;
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (quantity !== null && less !== null) onChange({ quantity, discount: less });
+    if (quantity !== null && discount !== null) onChange({ quantity, ...discountOfLine(discount) });
   };
   return (
     <Dialog title={named(line.name)} onClose={onClose}>
@@ -104,8 +129,13 @@ export function LineDialog({ line, currency, onClose, onChange }: LineDialogProp
           hint={t('till.cart.quantity_hint', { example: quantityText('0.350') })}
           error={quantity === null ? t('till.cart.problem.quantity') : null}
         />
-        <DiscountField discount={discount} most={most} currency={currency} />
-        <Button type="submit" kind="primary" large disabled={quantity === null || less === null}>
+        {takesDiscount ? <DiscountField {...field} presets={presets} /> : null}
+        <Button
+          type="submit"
+          kind="primary"
+          large
+          disabled={quantity === null || discount === null}
+        >
           {t('till.cart.save_button')}
         </Button>
         <Button kind="danger-quiet" onClick={() => onChange(null)}>
@@ -116,29 +146,83 @@ export function LineDialog({ line, currency, onClose, onChange }: LineDialogProp
   );
 }
 
-export interface DiscountDialogProps {
+export interface DiscountDialogProps extends Presets {
   readonly cart: Cart;
   readonly onClose: () => void;
   readonly onCart: (cart: Cart) => void;
 }
 
-export function DiscountDialog({ cart, onClose, onCart }: DiscountDialogProps): ReactNode {
-  const { currency } = cart;
-  const most = linesTotal(cart);
-  const discount = useDiscount(cart.discount, currency);
-  const less = takenOff(discount, most);
+export function DiscountDialog(props: DiscountDialogProps): ReactNode {
+  const { cart, presets, onClose, onCart } = props;
+  const { currency, discount: sum, discountRate: rate = null, discountName: name = null } = cart;
+  const field = useDiscount({ sum, rate, name }, { most: mostOff(cart), currency });
+  const { discount } = field;
   const save = (event: FormEvent) => {
     event.preventDefault();
-    if (less !== null) onCart(discountSale(cart, less));
+    if (discount !== null) onCart(discountSale(cart, discount));
   };
   return (
     <Dialog title={t('till.cart.discount_heading')} onClose={onClose}>
       <form className="stack" onSubmit={save} noValidate>
-        <DiscountField discount={discount} most={most} currency={currency} />
-        <Button type="submit" kind="primary" large disabled={less === null}>
+        <DiscountField {...field} presets={presets} />
+        <Button data-name="Save" type="submit" kind="primary" large disabled={discount === null}>
           {t('till.cart.save_button')}
         </Button>
       </form>
     </Dialog>
+  );
+}
+
+export interface OptionsDialogProps {
+  readonly item: CatalogueItem;
+  readonly onClose: () => void;
+  readonly onAdd: (item: Sellable) => void;
+}
+
+/** Asks for the options of an item before it is added. */
+export function OptionsDialog({ item, onClose, onAdd }: OptionsDialogProps): ReactNode {
+  const [chosen, setChosen] = useState<readonly ItemOption[]>([]);
+  const { currency } = item;
+  const sold = withOptions(item, chosen);
+  const choose = (option: ItemOption) => (isChosen: boolean) =>
+    setChosen(item.options.filter((one) => (one === option ? isChosen : chosen.includes(one))));
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    onAdd(sold);
+  };
+  return (
+    <Dialog title={named(item.name)} onClose={onClose}>
+      <form className="stack" onSubmit={add}>
+        {item.options.map((option) => (
+          <Choice
+            key={option.name}
+            type="checkbox"
+            name="option"
+            value={option.name}
+            checked={chosen.includes(option)}
+            onChange={choose(option)}
+            label={<OptionLabel option={option} currency={currency} />}
+          />
+        ))}
+        <Button data-name="Add" type="submit" kind="primary" large>
+          {t('till.catalogue.add_button', { sum: formatMoney(BigInt(sold.unit_amount), currency) })}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+function OptionLabel({
+  option: { name, unit_amount: price },
+  currency,
+}: {
+  readonly option: ItemOption;
+  readonly currency: string | null;
+}): ReactNode {
+  return (
+    <>
+      <bdi translate="no">{name}</bdi>{' '}
+      {price === 0 ? null : <Money units={BigInt(price)} currency={currency} />}
+    </>
   );
 }

@@ -1,8 +1,11 @@
 import { type ReactNode, useState } from 'react';
+import { named } from '#i18n/bidi-isolates.ts';
+import type { Device } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
 import { Drawing } from '../../ui/icon.tsx';
 import type { CART_ICONS } from '../../ui/icon-names.ts';
+import { rateText } from '../../ui/percent.ts';
 import { quantityText } from '../../ui/quantity-text.ts';
 import { t } from '../../ui/text/t.ts';
 import { Money } from '../../ui/typed-money.tsx';
@@ -12,6 +15,7 @@ import {
   cartTotal,
   changeLine,
   isDiscounted,
+  lineKey,
   linesTotal,
   lineTotal,
   plusOne,
@@ -26,6 +30,15 @@ import type { TillContext } from './till-context.ts';
 /** SVG paths that the build inserts: see ui/icon-paths.ts. */
 const PATHS = import.meta.env.VITE_CART_ICONS as Readonly<Record<keyof typeof CART_ICONS, string>>;
 
+/** Returns the name of a preset, or the percentage; `null` for a sum. */
+function discountWords(given: {
+  readonly name: string | null | undefined;
+  readonly rate: number | null | undefined;
+}): string | null {
+  if (given.name != null) return named(given.name);
+  return given.rate == null ? null : t('till.cart.line_discount', { sum: rateText(given.rate) });
+}
+
 interface LineProps {
   readonly line: CartLine;
   readonly currency: string | null;
@@ -34,7 +47,9 @@ interface LineProps {
 }
 
 function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
-  const { name, quantity, unit_amount: price, discount } = line;
+  const { name, quantity, unit_amount: price, discount, discount_rate: rate } = line;
+  const less = discountWords({ name: line.discount_name, rate });
+  const off = formatMoney(BigInt(-discount), currency);
   const each = formatMoney(BigInt(price), currency);
   return (
     <li className="cart-line">
@@ -45,7 +60,9 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
         </span>
         {discount === 0 ? null : (
           <span className="soft small">
-            {t('till.cart.line_discount', { sum: formatMoney(BigInt(discount), currency) })}
+            {less === null
+              ? t('till.cart.line_discount', { sum: formatMoney(BigInt(discount), currency) })
+              : t('till.cart.discount_named', { name: less, sum: off })}
           </span>
         )}
       </span>
@@ -78,14 +95,14 @@ interface SumsProps {
 
 /** Lists the sums from the lines to the amount due; shows only the total if it is the only sum. */
 function Sums({ cart }: SumsProps): ReactNode {
-  const { currency, discount } = cart;
+  const { currency, discount, discountRate: rate, discountName: name } = cart;
   const [lines, total] = [linesTotal(cart), cartTotal(cart)];
   const tax = total - (lines - BigInt(discount));
   return (
     <dl className="cart-sums">
       {discount === 0 ? null : (
         <div>
-          <dt>{t('till.cart.discount')}</dt>
+          <dt>{discountWords({ name, rate }) ?? t('till.cart.discount')}</dt>
           <dd>
             <Money units={-BigInt(discount)} currency={currency} />
           </dd>
@@ -111,24 +128,25 @@ function Sums({ cart }: SumsProps): ReactNode {
 
 interface CartProps {
   readonly cart: Cart;
+  readonly presets: Device['discounts'];
   readonly onCart: (next: Cart | null) => void;
 }
 
-function CartLines({ cart, onCart }: CartProps): ReactNode {
+function CartLines({ cart, presets, onCart }: CartProps): ReactNode {
   const [changing, setChanging] = useState<string | null>(null);
-  const line = cart.lines.find(({ item }) => item === changing);
-  const more = ({ item, quantity }: CartLine) =>
-    onCart(changeLine(cart, item, { quantity: plusOne(quantity) }));
+  const line = cart.lines.find((one) => lineKey(one) === changing);
+  const more = (one: CartLine) =>
+    onCart(changeLine(cart, one, { quantity: plusOne(one.quantity) }));
   return (
     <>
       <ul className="cart-lines">
         {cart.lines.map((one) => (
           <Line
-            key={one.item}
+            key={lineKey(one)}
             line={one}
             currency={cart.currency}
             onMore={() => more(one)}
-            onChange={() => setChanging(one.item)}
+            onChange={() => setChanging(lineKey(one))}
           />
         ))}
       </ul>
@@ -136,10 +154,11 @@ function CartLines({ cart, onCart }: CartProps): ReactNode {
         <LineDialog
           line={line}
           currency={cart.currency}
+          presets={presets}
           onClose={() => setChanging(null)}
           onChange={(change) => {
             setChanging(null);
-            onCart(changeLine(cart, line.item, change));
+            onCart(changeLine(cart, line, change));
           }}
         />
       )}
@@ -147,11 +166,11 @@ function CartLines({ cart, onCart }: CartProps): ReactNode {
   );
 }
 
-function CartWays({ cart, onCart }: CartProps): ReactNode {
+function CartWays({ cart, presets, onCart }: CartProps): ReactNode {
   const [discounting, setDiscounting] = useState(false);
   return (
     <div className="row cart-ways">
-      <Button kind="quiet" onClick={() => setDiscounting(true)}>
+      <Button data-name="Discount" kind="quiet" onClick={() => setDiscounting(true)}>
         {t('till.cart.discount')}
       </Button>
       <Button kind="quiet" onClick={() => onCart(null)}>
@@ -160,6 +179,7 @@ function CartWays({ cart, onCart }: CartProps): ReactNode {
       {discounting ? (
         <DiscountDialog
           cart={cart}
+          presets={presets}
           onClose={() => setDiscounting(false)}
           onCart={(next) => {
             setDiscounting(false);
@@ -185,7 +205,8 @@ export interface CartPartProps extends TillContext {
 
 /** The total and `Charge` are at the bottom, in reach of a thumb. */
 export function CartPart(props: CartPartProps): ReactNode {
-  const { cart, isKnown, view, runner } = props;
+  const { cart, isKnown, view, runner, device } = props;
+  const presets = device?.discounts ?? [];
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);
   const [code, setCode] = useState('');
@@ -203,9 +224,9 @@ export function CartPart(props: CartPartProps): ReactNode {
         <p className="soft">{t('till.cart.empty')}</p>
       ) : (
         <>
-          <CartLines cart={cart} onCart={put} />
+          <CartLines cart={cart} presets={presets} onCart={put} />
           <Sums cart={cart} />
-          <CartWays cart={cart} onCart={put} />
+          <CartWays cart={cart} presets={presets} onCart={put} />
         </>
       )}
       {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}

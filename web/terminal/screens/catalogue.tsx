@@ -1,13 +1,14 @@
-import type { CSSProperties, ReactNode } from 'react';
+import { type CSSProperties, type ReactNode, useState } from 'react';
 import type { CatalogueItem } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
-import { addItem } from '../cart.ts';
+import { addItem, type Sellable } from '../cart.ts';
 import { goTo } from '../page-path.ts';
 import { tillCurrency } from '../till-currency.ts';
+import { OptionsDialog } from './cart-dialogs.tsx';
 import { CartPart } from './cart-part.tsx';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';
@@ -51,6 +52,11 @@ export function CatalogueScreen(context: TillContext): ReactNode {
   const shown = loaded?.data.filter((item) => item.currency === currency) ?? null;
   const kept = view.till.cart;
   const cart = kept?.currency === currency ? kept : null;
+  const [choosing, setChoosing] = useState<CatalogueItem | null>(null);
+  const add = (item: Sellable) => {
+    setChoosing(null);
+    runner.dispatch({ type: 'cart', cart: addItem(cart, item, currency) });
+  };
   return (
     <div className="catalogue">
       <title>{t('till.catalogue.page')}</title>
@@ -67,12 +73,15 @@ export function CatalogueScreen(context: TillContext): ReactNode {
             <li key={item.id}>
               <Item
                 item={item}
-                onAdd={() => runner.dispatch({ type: 'cart', cart: addItem(cart, item, currency) })}
+                onAdd={() => (item.options.length === 0 ? add(item) : setChoosing(item))}
               />
             </li>
           ))}
         </ul>
       </div>
+      {choosing === null ? null : (
+        <OptionsDialog item={choosing} onClose={() => setChoosing(null)} onAdd={add} />
+      )}
       <CartPart {...context} cart={cart} isKnown={known !== undefined} />
     </div>
   );

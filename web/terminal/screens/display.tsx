@@ -13,7 +13,8 @@ import {
   openChannel,
   type Shown,
 } from '../customer-display.ts';
-import { customerDecline, OUTCOME_LOOKS, WORDS } from '../till-words.ts';
+import { customerDecline, OUTCOME_LOOKS } from '../result-words.ts';
+import { WORDS } from '../till-words.ts';
 import './payment.css';
 import './display.css';
 import { t } from '../../ui/text/t.ts';

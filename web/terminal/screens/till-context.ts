@@ -4,7 +4,7 @@ import type { Read, Unread } from '../reader/read-credential.ts';
 import type { UsbState } from '../reader/usb-reader.ts';
 import type { TillRunner, TillView } from '../till-runner.ts';
 import type { Settings } from '../till-storage.ts';
-import type { ChipPrompt } from './chip-prompts.tsx';
+import type { ChipPrompt } from './use-chip-asks.ts';
 
 export interface TillContext {
   readonly api: DeviceApi;

@@ -14,8 +14,8 @@ import type { Asking, Open, Phase } from '../till-phases.ts';
 import type { TillRunner } from '../till-runner.ts';
 import { keptSettings, keptUsbReader } from '../till-storage.ts';
 import { strayWords, unreadWords } from '../till-words.ts';
-import { type ChipAsks, useChipAsks } from './chip-prompts.tsx';
 import type { Readers, TillContext } from './till-context.ts';
+import { type ChipAsks, useChipAsks } from './use-chip-asks.ts';
 
 /**
  * Returns the payment that currently waits for a pass; `null` if there is none or the till is
@@ -83,7 +83,7 @@ async function tapByChip(
   { intent, tip }: Open,
   { runner, api, askPin, until }: ChipSending,
 ): Promise<Unread | null> {
-  const { signByChip } = await import('../reader/sign-by-chip.ts');
+  const { signByChip } = await withTexts(() => import('../reader/sign-by-chip.ts'));
   const payment = { api, intent: intent.id, tip, chip, askPin };
   const signed = await signByChip(payment, until);
   if (signed.is !== 'signed') return signed;

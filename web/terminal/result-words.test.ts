@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { DECLINES, type Decline, paymentError } from '#payments/decline-codes.ts';
 import type { Intent } from '../data/device-api.ts';
-import { cashierDecline, customerDecline } from './till-words.ts';
+import { cashierDecline, customerDecline } from './result-words.ts';
 
 const GUIDE = new URL('../../docs/guides/declines.md', import.meta.url);
 const AT = new Date('2026-11-20T12:00:30Z');
