@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#core/clock.ts';
+import { caller } from '#testkit/apis/api-client.ts';
 import { addMember } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import type { RestoreGround } from '#testkit/simulation/restore-ground.ts';
-import { allowOffline } from '#testkit/simulation/ways/shops.ts';
+import { allowOffline, demoTill, type Till } from '#testkit/simulation/ways/shops.ts';
 
 /**
  * A day on which a euro shop's line is cut: Lena sells a cart with a percentage, the euro rises by
@@ -77,17 +78,24 @@ async function checkReceipt({ node }: RestoreGround, { payment: id, lena }: Read
   assert.deepEqual(missing, [], printed);
 }
 
+interface ReadingBooks extends Reading {
+  readonly name: string;
+  readonly till: Till;
+  readonly owner: PersonClient;
+}
+
 async function checkBooks(
   { node, sandbox }: RestoreGround,
-  { payment, lena, owner }: Reading & { readonly owner: PersonClient },
+  { payment, lena, name, till, owner }: ReadingBooks,
 ) {
-  const { body: totals } = await node(0).terminal.get('/totals');
+  const device = caller(`${node(0).url}/device/v1`, till.deviceKey);
+  const { body: totals } = await device.get('/totals');
   const cashiers = totals.cashiers as readonly { readonly cashier_id: string | null }[];
   const sales = { payments: 1, sales: SOLD.amount };
   assert.partialDeepStrictEqual(
     cashiers.find(({ cashier_id: id }) => id === lena),
     {
-      ...{ ...sales, cashier: 'Lena' },
+      ...{ ...sales, cashier: name },
       presentment: [{ currency: 'eur', sales: PRICE, tips: 0, refunded: 0 }],
     },
   );
@@ -99,8 +107,11 @@ async function checkBooks(
   assert.match(row ?? text, /,"payment",.*,18\.845002,.*,"eur",17\.19,/);
 }
 
-/** Sets the shop up: prices in euros, the cashier Lena, and a till that may sell offline. */
-export async function openEuroShop(world: RestoreGround) {
+/**
+ * Sets the shop up: prices in euros, a cashier, and a till that may sell offline.
+ * @param till the till, default: the demo's
+ */
+export async function openEuroShop(world: RestoreGround, till = demoTill(world), name = 'Lena') {
   const { db, node, sandbox } = world;
   const root = () => `${node(0).url}/dashboard/v1`;
   const account = `/accounts/${sandbox.account}`;
@@ -115,14 +126,14 @@ export async function openEuroShop(world: RestoreGround) {
     const changed = await person.patch(account, { version, ...settings });
     assert.equal(changed.status, 200, changed.text);
   };
-  const added = { email: 'lena@shop.test', accountId: sandbox.account, role: 'cashier' } as const;
+  const email = `${name.toLowerCase().replace(' ', '.')}@shop.test`;
+  const added = { email, accountId: sandbox.account, role: 'cashier' } as const;
   const lena = await addMember({ db, clock: systemClock }, added);
-  await db.query(`update users set name = 'Lena' where id = $1`, [lena]);
+  await db.query('update users set name = $2 where id = $1', [lena, name]);
   await db.query('update memberships set may_discount = true where user_id = $1', [lena]);
   const pin = await (await owner()).send('PUT', `${account}/members/${lena}/pin`, { pin: PIN });
   assert.equal(pin.status, 200, pin.text);
-  await allowOffline(db, sandbox.test.terminal);
-  await change({ currency: 'eur' });
+  await allowOffline(db, till.terminal);
   const setRates = (rates: Readonly<Record<string, string>>) =>
     putRates(db, rates, { now: new Date(), maxAgeS: 3_600 });
   return {
@@ -130,9 +141,12 @@ export async function openEuroShop(world: RestoreGround) {
     /** Compares what payment, receipt, totals and books show with the golden rows. */
     checkSale: async (payment: unknown) => {
       await checkReceipt(world, { payment, lena });
-      await checkBooks(world, { payment, lena, owner: await owner() });
+      await checkBooks(world, { payment, lena, name, till, owner: await owner() });
     },
-    openInTheMorning: () => setRates(MORNING),
+    openInTheMorning: async () => {
+      await change({ currency: 'eur' });
+      await setRates(MORNING);
+    },
     /** The rate moves, and the owner sets another currency. */
     changeInTheEvening: async () => {
       await setRates(EVENING);

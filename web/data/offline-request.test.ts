@@ -8,6 +8,7 @@ import { authorizationNonce } from '#settlement/contract/contract-calls.ts';
 import type { Hex } from './bytes.ts';
 import { fromHex, toHex } from './bytes.ts';
 import codes from './offline-codes.json' with { type: 'json' };
+import before from './offline-codes-before.json' with { type: 'json' };
 import {
   answerTo,
   nonceCheckOf,
@@ -219,4 +220,35 @@ test('the published examples are what this build writes and reads', async () => 
     assert.deepEqual(readAnswer(one.answer_text), answer, name);
     assert.deepEqual(await verifyAnswer(request, one.answer_text), answer, name);
   }
+});
+
+/** The request of `offline-codes-before.json`, which the build before version 2 has written. */
+const OF_BEFORE: OfflineRequest = {
+  ...REQUEST,
+  merchantName: 'Café Zur Linde',
+  amount: 10_853_143n,
+  value: 10_902_141n,
+  salt: `0x${'d4'.repeat(32)}`,
+};
+const WALLET_OF_BEFORE = '0x5d3939137011deebbf333a3eead9cd70a6a8edff';
+
+test('a till of the build before version 2 meets a wallet of this one', () => {
+  const request = readRequest(before.request_text);
+  assert.deepEqual(request, OF_BEFORE);
+  const answer = readAnswer(before.answer_text);
+  assert.ok(typeof answer !== 'string');
+  assert.equal(writeAnswer(answer, OF_BEFORE), before.answer_text, 'the answer that it can read');
+});
+
+test('a wallet of the build before version 2 meets a till of this one', async () => {
+  // It says to a price that the code is from another version; the till then asks for USDC.
+  const inEuros = codes.map(({ version }) => (version === 1 ? 'read' : 'other_version'));
+  assert.deepEqual(before.says, inEuros);
+  assert.equal(writeRequest(OF_BEFORE), before.request_text);
+  const paid = await verifyAnswer(OF_BEFORE, before.answer_text);
+  assert.ok(typeof paid !== 'string', String(paid));
+  assert.equal(paid.from, WALLET_OF_BEFORE);
+  // Its signature pays only the sale in USDC that it has read.
+  const other = { ...OF_BEFORE, salt: REQUEST.salt };
+  assert.equal(await verifyAnswer(other, before.answer_text), 'other_sale');
 });

@@ -30,7 +30,7 @@ const CHECKED_MS = 61_000;
  * Grants persistent storage, which browsers grant only to sites that are used often. Without
  * `estimate`, like Safari 16.
  */
-const PERSISTS = `(() => {
+export const PERSISTS = `(() => {
   const grant = async () => true;
   const storage = { persisted: grant, persist: grant };
   Object.defineProperty(navigator, 'storage', { value: storage });
@@ -55,7 +55,7 @@ interface OfflineTill {
   readonly account: PrivateKeyAccount;
 }
 
-const becomes = (hands: Hands, expression: string) =>
+export const becomes = (hands: Hands, expression: string) =>
   until(expression, async () => ((await hands.evaluate<boolean>(expression)) ? true : null));
 
 /** Opens a till that may sell offline, behind a network that the journey can cut. */
