@@ -24,6 +24,8 @@ export interface PayLinkRow {
   terms: readonly PayTerms[];
   /** Number of responses to authorizations by the requesting wallet. */
   answers: number;
+  /** The fees of the intent's payment, in atoms; `null` until it is paid. */
+  fees: Readonly<Record<'acquirer' | 'protocol' | 'cashback', number>> | null;
 }
 
 /** `address` is the requesting wallet, checksummed; `null` if unknown. */
@@ -34,10 +36,13 @@ export async function selectPayLink(
   const rows = await sql.query<PayLinkRow>(
     `select a.name as merchant_name, ${MERCHANT_OF_INTENT} as merchant_number,
        a.status as account_status, a.kyb_status, t.status as terminal_status,
-       coalesce(l.terms, '[]') as terms, coalesce(w.answers, 0) as answers
+       coalesce(l.terms, '[]') as terms, coalesce(w.answers, 0) as answers,
+       case when p.id is not null then jsonb_build_object('acquirer', p.fee_acquirer,
+         'protocol', p.fee_protocol, 'cashback', p.fee_cashback) end as fees
      from payment_intents i
      join accounts a on a.id = i.account_id
      join terminals t on t.id = i.terminal_id
+     left join payments p on p.id = i.payment_id
      left join pay_links l on l.payment_intent_id = i.id
      left join pay_link_answers w on w.payment_intent_id = i.id and w.address = $2
      where i.id = $1`,

@@ -26,6 +26,8 @@ export interface PayLink {
   readonly terms: readonly PayTerms[];
   /** Number of responses to authorizations by the requesting wallet; each changes the salt. */
   readonly answers: number;
+  /** The fees of the intent's payment; `null` until it is paid. */
+  readonly fees: PayLinkRow['fees'];
   /** The reason why the link cannot be paid now; `null` if it can. */
   readonly closed: Refusal | null;
 }
@@ -106,6 +108,7 @@ export async function readPayLink(
     merchant: { tenant: tenantOf(intent), name, kybApproved, merchantNumber, keyHash: null },
     terms: row.terms,
     answers: row.answers,
+    fees: row.fees,
     closed: whyClosed(intent, row),
   };
 }

@@ -2,12 +2,12 @@ import { getAddress } from 'viem';
 import { type Answer, answerWith } from '#core/answer.ts';
 import { chargesOf } from '#core/charges.ts';
 import { networkOf } from '#core/mode.ts';
-import { toJsonAtoms } from '#core/money.ts';
+import { add, toJsonAtoms, ZERO } from '#core/money.ts';
 import { renderPaid, renderPrice } from '#payments/paid-quote.ts';
 import type { PayLink } from '#payments/pay-link.ts';
 import type { PayTerms } from '#payments/pay-link-queries.ts';
-import { messageOf, ratesOf, sumOf } from '#payments/pay-message.ts';
-import { byAccountClock } from '#payments/payment-intent.ts';
+import { messageOf, ratesOf } from '#payments/pay-message.ts';
+import { attemptOf, byAccountClock } from '#payments/payment-intent.ts';
 import { type ReceiptPages, receiptUrl } from '#payments/receipt-url.ts';
 import { contractOf, numberOnContract } from '#settlement/contract-versions.ts';
 import { withDomainType } from '#settlement/typed-data-json.ts';
@@ -31,8 +31,14 @@ function renderMessage(signable: ReturnType<typeof messageOf>) {
 export function renderLink(link: PayLink, terms: PayTerms, from: string | undefined) {
   const { intent, number, chain, merchant, closed } = link;
   const { amount, tipping } = intent;
-  const sum = sumOf(link);
+  const tip = attemptOf(intent)?.tip ?? link.tip ?? ZERO;
+  const sum = add(amount, tip);
   const { acquirer, protocol, cashback, pulled } = chargesOf(sum, ratesOf(terms));
+  const fees = link.fees ?? {
+    acquirer: toJsonAtoms(acquirer),
+    protocol: toJsonAtoms(protocol),
+    cashback: toJsonAtoms(cashback),
+  };
   const isAsked = from !== undefined && closed === null;
   return {
     object: 'pay_link',
@@ -44,17 +50,11 @@ export function renderLink(link: PayLink, terms: PayTerms, from: string | undefi
     },
     amount: toJsonAtoms(amount),
     presentment:
-      intent.status === 'succeeded'
-        ? renderPrice(intent)
-        : renderPaid(intent, link.tip ?? 0n, pulled),
-    tip_amount: toJsonAtoms(link.tip ?? 0n),
+      intent.status === 'succeeded' ? renderPrice(intent) : renderPaid(intent, tip, pulled),
+    tip_amount: toJsonAtoms(tip),
     tipping: tipping === null ? null : { percentages: [...tipping.percentages] },
-    fees: {
-      acquirer: toJsonAtoms(acquirer),
-      protocol: toJsonAtoms(protocol),
-      cashback: toJsonAtoms(cashback),
-    },
-    total_charged: toJsonAtoms(sum + acquirer + protocol),
+    fees,
+    total_charged: toJsonAtoms(sum) + fees.acquirer + fees.protocol,
     expires_at: byAccountClock(intent, intent.expires_at).toISOString(),
     network: networkOf(intent.livemode),
     chain_id: chain.config.chainId,
