@@ -1,6 +1,7 @@
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { checked } from '#db/plan-shapes.ts';
+import type { Payment } from '#payments/payment.ts';
 import type { SaleLines } from '#prices/sale-lines.ts';
 
 export interface TotalsRow {
@@ -84,8 +85,8 @@ export async function selectTotals(sql: Sql, filter: TotalsOf): Promise<TotalsRo
   );
 }
 
-/** The lines of a sale, and the number of sales that have exactly these lines. */
-export interface SoldLines {
+/** The lines and taxes of a sale, and the number of sales that have exactly these. */
+export interface SoldLines extends Pick<Payment, 'taxes'> {
   /** `null` for sales in USDC. */
   readonly currency: string | null;
   readonly lines: SaleLines;
@@ -95,11 +96,12 @@ export interface SoldLines {
 /** Returns the lines of the payments that {@link selectTotals} counts. */
 export async function selectSoldLines(sql: Sql, filter: TotalsOf): Promise<SoldLines[]> {
   return sql.query<SoldLines>(
-    `select presentment->>'currency' as currency, lines, count(*)::int as count from payments
+    `select presentment->>'currency' as currency, lines, taxes, count(*)::int as count
+     from payments
      where account_id = $1 and livemode = $2 and created >= $3 and created < $4
        and lines is not null
        ${filter.terminalId === null ? '' : `and ${checked('terminal_id = $5')}`}
-     group by presentment->>'currency', lines`,
+     group by presentment->>'currency', lines, taxes`,
     valuesOf(filter),
   );
 }

@@ -1,14 +1,15 @@
+import type { Json } from '#core/canonical-json.ts';
 import { toJsonAtoms } from '#core/money.ts';
+import { paymentTaxes } from '#payments/payment.ts';
 import type { SoldLines, TaxSum } from '#payments/shift-totals-queries.ts';
-import { taxTable } from '#prices/sale-lines.ts';
 
 /** This file computes a shift's totals by item and tax rate, as an object and as rows of a file. */
 
-/** Adds up the taxes of sales by currency and rate. The rate 0 is included. */
+/** Adds up the stored taxes of sales by currency and rate. The rate 0 is included. */
 export function sumTaxes(sold: readonly SoldLines[]): TaxSum[] {
   const sums = new Map<string, TaxSum>();
-  for (const { currency, lines, count } of sold) {
-    for (const { rate, net, tax, gross } of taxTable(lines)) {
+  for (const { currency, count, ...sale } of sold) {
+    for (const { rate, net, tax, gross } of paymentTaxes(sale) ?? []) {
       const key = `${currency ?? ''} ${rate}`;
       const known = sums.get(key) ?? { currency, rate, net: 0, tax: 0, gross: 0 };
       sums.set(key, {
@@ -49,14 +50,28 @@ export function payoutsView({ count, amount }: PaidOut) {
 /** Columns of the file that only its last rows fill. */
 export const LINE_COLUMNS = ['currency', 'tax_rate', 'net', 'tax', 'gross', 'discounts', 'payouts'];
 
-export function lineRows(sold: readonly SoldLines[], paidOut: PaidOut) {
-  const taxes = sumTaxes(sold).map(({ rate, ...sums }) => {
-    return { label: 'Tax', tax_rate: rate, ...sums };
-  });
+/** What the last rows of the file show. */
+interface FileTotals {
+  readonly presentment: readonly { readonly currency: string; readonly [sum: string]: Json }[];
+  readonly sold: readonly SoldLines[];
+  readonly refundedTaxes: readonly TaxSum[];
+  readonly paidOut: PaidOut;
+}
+
+export function lineRows({ presentment, sold, refundedTaxes, paidOut }: FileTotals) {
+  const taxRow = (label: string) => {
+    return ({ rate, ...sums }: TaxSum) => ({ label, tax_rate: rate, ...sums });
+  };
   const discounts = sumDiscounts(sold).map(({ currency, amount }) => {
     return { label: 'Discounts', currency, discounts: amount };
   });
   const payouts =
     paidOut.count === 0 ? [] : [{ label: 'Payouts', payouts: payoutsView(paidOut).amount }];
-  return [...taxes, ...discounts, ...payouts];
+  return [
+    ...presentment.map((sums) => ({ label: 'Sales', ...sums })),
+    ...sumTaxes(sold).map(taxRow('Tax')),
+    ...refundedTaxes.map(taxRow('Refunded tax')),
+    ...discounts,
+    ...payouts,
+  ];
 }

@@ -200,10 +200,14 @@ export async function answerTotals(
   const input = { tenant, terminalId, since, until };
   const rows = byCashier(await selectTotals(db, input));
   const sold = await selectSoldLines(db, input);
+  const refundedTaxes = await selectRefundedTaxes(db, input);
   const paidOut = await selectPaidOut(db, input);
+  const total = answerView(rows.reduce<Figures>(addFigures, NOTHING));
   if (query.format === 'csv') {
     const mode = tenant.livemode ? 'live' : 'test';
-    const file = [...rows.map(cashierView), ...lineRows(sold, paidOut)];
+    const { presentment } = total;
+    const last = lineRows({ presentment, sold, refundedTaxes, paidOut });
+    const file = [...rows.map(cashierView), ...last];
     return answerFile(file, `tapline-${mode}-totals-${from}-${to}.csv`);
   }
   return answerWith(200, {
@@ -215,11 +219,11 @@ export async function answerTotals(
     created_gte: isShift ? since.toISOString() : null,
     created_lt: isShift ? until.toISOString() : null,
     time_zone: timeZone,
-    total: answerView(rows.reduce<Figures>(addFigures, NOTHING)),
+    total,
     terminals: merge<TerminalTotals>(rows, ofTerminal).map(terminalView),
     cashiers: rows.map(cashierView),
     taxes: sumTaxes(sold),
-    refunded_taxes: await selectRefundedTaxes(db, input),
+    refunded_taxes: refundedTaxes,
     discounts: sumDiscounts(sold),
     payouts: payoutsView(paidOut),
     offline: offlineView(await selectOfflineFigures(db, input)),

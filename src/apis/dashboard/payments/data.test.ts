@@ -371,6 +371,7 @@ test('totals by terminal match the report, as JSON and as a file', async () => {
   assert.ok(lines[0]?.startsWith(`"${terminals[0]?.terminal}",,,`), lines[0]);
   // The only sale that has lines is priced in Kuwaiti dinars.
   assert.deepEqual(lines.slice(3), [
+    ',"Sales",,,1005,0,,0,,"kwd",,,,,,',
     ',"Tax",,,,,,,,"kwd",2500,804,201,1005,,',
     ',"Discounts",,,,,,,,"kwd",,,,,55,',
   ]);
