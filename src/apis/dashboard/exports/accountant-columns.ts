@@ -24,7 +24,9 @@ const MONEY: ReadonlySet<string> = new Set([
   ...['fees.acquirer', 'fees.protocol', 'fees.cashback'],
 ]);
 /** Columns with amounts in minor units of the shop's currency. */
-const MINOR: ReadonlySet<string> = new Set(['presentment.amount', 'presentment.tip_amount']);
+const MINOR: ReadonlySet<string> = new Set([
+  ...['presentment.amount', 'presentment.tip_amount', 'presentment.total', 'presentment.fees'],
+]);
 /** Columns with amounts in the unit of the sale: minor units of its currency, or atoms. */
 const OF_SALE: ReadonlySet<string> = new Set(['discount', 'tax']);
 /** The accountants' file shows them in the shop's time zone. */
@@ -45,8 +47,8 @@ export const ACCOUNTING_COLUMNS = {
     ...['payment_method.type', 'settled_at', 'refundable_until', 'split_group'],
     ...['payment_intent', 'payer', 'network', 'tx_hash', 'receipt_url'],
     ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
-    ...['presentment.rate', 'presentment.quoted_at', 'discount', 'tax', 'tax_rate', 'gross'],
-    'fiscal',
+    ...['presentment.fees', 'presentment.total', 'presentment.rate', 'presentment.quoted_at'],
+    ...['discount', 'tax', 'tax_rate', 'gross', 'fiscal'],
   ],
   payment_intents: [
     ...['id', 'created', 'time_zone', 'status', 'description', 'order_id', 'amount', 'tip'],
@@ -54,6 +56,7 @@ export const ACCOUNTING_COLUMNS = {
     ...['cancellation_reason'],
     ...['canceled_at', 'last_payment_error.decline_code', 'split_group', 'metadata', 'network'],
     ...['tx_hash', 'presentment.currency', 'presentment.amount', 'presentment.rate'],
+    ...['presentment.tip_amount', 'presentment.total', 'presentment.fees'],
   ],
   refunds: [
     ...['id', 'created', 'time_zone', 'receipt_number', 'status', 'amount', 'currency', 'reason'],

@@ -70,6 +70,7 @@ export const EXPORTS = {
       ...['presentment.currency', 'presentment.amount', 'presentment.tip_amount'],
       ...['presentment.rate', 'discount', 'line_items', 'fiscal'],
       ...['discount_rate', 'discount_name', 'taxes', 'shop_rate'],
+      ...['presentment.total', 'presentment.fees'],
     ],
     read: async (db, { tenant, receipts }, page) => {
       const payments = await selectPaymentPage(db, { tenant, filters: {} }, page);
@@ -88,6 +89,7 @@ export const EXPORTS = {
       ...['picked_up_at', 'tapped_at', 'last_payment_error.decline_code', 'split_group'],
       ...['metadata', 'network', 'presentment.currency', 'presentment.amount'],
       ...['presentment.rate', 'discount', 'line_items', 'discount_rate', 'discount_name'],
+      ...['presentment.tip_amount', 'presentment.total', 'presentment.fees'],
     ],
     read: async (db, { tenant, now }, page) => {
       return chunkOf(await selectIntentPage(db, { tenant, filters: {}, now }, page), renderIntent);
