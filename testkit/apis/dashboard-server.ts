@@ -14,6 +14,7 @@ import {
   type PeopleServerOptions,
   startPeopleServer,
 } from '#testkit/apis/people-server.ts';
+import type { TestDatabase } from '#testkit/fixtures/db/database.ts';
 import { TEST_GAS, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
@@ -29,12 +30,14 @@ export interface DashboardServerOptions extends PeopleServerOptions {
    * and so depends on all of it. Default: the server has no operator API.
    */
   readonly operatorRoutes?: typeof operatorRoutes;
+  /** An existing database, which stays open when the server is closed. */
+  readonly database?: TestDatabase;
 }
 
 /** Starts a server with all routes of the merchant API and the dashboard API. */
 export async function startDashboardServer(
   chains: readonly Chain[] = [],
-  { operatorRoutes: routesOfStaff, ...options }: DashboardServerOptions = {},
+  { operatorRoutes: routesOfStaff, database, ...options }: DashboardServerOptions = {},
 ): Promise<DashboardServer> {
   const seen: Pick<DashboardServer, 'dashboardRoutes' | 'operatorRoutes'>[] = [];
   const server = await startPeopleServer(
@@ -68,7 +71,7 @@ export async function startDashboardServer(
         anySurface(api),
       ];
     },
-    undefined,
+    database && { ...database, close: async () => {} },
     options,
   );
   const [routes = { dashboardRoutes: [], operatorRoutes: [] }] = seen;
