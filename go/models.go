@@ -732,7 +732,7 @@ type Terminal struct {
 	// How much the till may sell while it is offline. `null` if it sells nothing offline. Sums that were set in the shop’s currency show their worth in USDC atoms at that time.
 	Offline *TerminalOffline `json:"offline"`
 
-	// USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s `till_refund_limit` says.
+	// USDC atoms of one sale that it may refund without a signed-in person. If it is `null`, nothing where people have PINs, else as the account’s `till_refund_limit` says.
 	RefundLimit *int64 `json:"refund_limit"`
 
 	// The limit in the shop’s currency; `null` if it was set in USDC atoms. The field in atoms is then its worth when it was set, rounded down.

@@ -679,8 +679,8 @@ export interface Terminal {
     rate_margin: number;
   } | null;
   /**
-   * USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the account’s
-   * `till_refund_limit` says.
+   * USDC atoms of one sale that it may refund without a signed-in person. If it is `null`, nothing
+   * where people have PINs, else as the account’s `till_refund_limit` says.
    */
   refund_limit: number | null;
   /**

@@ -1,19 +1,21 @@
 import { assert, present } from '#core/assert.ts';
 import { newId } from '#core/ids.ts';
+import { toJsonAtoms } from '#core/money.ts';
 import { type Limit, limitFrom, type StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { type Row, table } from '#db/table.ts';
 
 /**
- * The shift of a till: the signed-in cashier, and the cashier's rights. Cashiers stay signed in
- * only while the membership and the PIN with which they signed in are current. Once a member is
- * removed or a PIN changed, the next request has no rights, although the shift continues.
+ * The shift of a till: the signed-in person, and the person's rights. People stay signed in only
+ * while they belong to the account and the PIN with which they signed in is current. Once a person
+ * is removed or a PIN changed, the next request has no rights, although the shift continues.
  */
 
 const shifts = table('shifts', {
   id: 'text',
   terminal_id: 'text',
   account_id: 'text',
+  /** A user or a staff member; `null` in a shift without a person. */
   user_id: 'text?',
   pin_id: 'uuid?',
   started_at: 'timestamptz',
@@ -24,33 +26,35 @@ const SHOWN = shifts.pick(['id', 'user_id', 'started_at', 'ended_at'], 's');
 
 type OpenShift = Row<typeof shifts>;
 
-/** SQL: the shift (`s`) of a terminal, and the membership (`m`) of the signed-in cashier. */
+/** SQL: the shift (`s`) of a terminal, and the signed-in person (`m`). */
 export const OPEN_SHIFT = (terminalId: string) =>
-  `shifts s left join memberships m
-     on m.account_id = s.account_id and m.user_id = s.user_id and m.pin_id = s.pin_id
+  `shifts s left join till_people m
+     on m.account_id = s.account_id and m.id = s.user_id and m.pin_id = s.pin_id
    where s.terminal_id = ${terminalId} and s.ended_at is null`;
 
 export type Shift = Row<typeof SHOWN> & {
-  /** The signed-in cashier; `null` if the PIN or the membership has ended since. */
+  /** The signed-in person; `null` if the PIN or the membership has ended since. */
   readonly cashier_id: string | null;
 };
 
-/** A shift, with the actions that the till may take without a manager's code. */
+/** A shift, with the actions that the till may take without a manager. */
 export type ShiftRights = Shift & {
-  /** How much of one sale may be refunded. */
-  readonly limit: Limit;
+  /** How much of one sale may be refunded; `null` for up to the account's daily limit. */
+  readonly limit: Limit | null;
   readonly may_discount: boolean;
 };
 
 type RightsRow = Omit<ShiftRights, 'limit'> & {
-  readonly atoms: bigint;
+  readonly atoms: bigint | null;
   readonly stored: StoredShopSum | null;
 };
 
-/** A shift without a signed-in cashier allows nothing. */
+const NOTHING: Limit = { atoms: 0n, inShop: null };
+
+/** A shift without a signed-in person allows nothing. */
 export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
   const rows = await sql.query<RightsRow>(
-    `select ${SHOWN}, m.user_id as cashier_id, coalesce(m.refund_limit, 0) as atoms,
+    `select ${SHOWN}, m.id as cashier_id, m.refund_limit as atoms,
        m.refund_limit_presentment as stored, coalesce(m.may_discount, false) as may_discount
      from ${OPEN_SHIFT('$1')}`,
     [terminalId],
@@ -58,18 +62,20 @@ export async function selectShift(sql: Sql, terminalId: string): Promise<ShiftRi
   const [row] = rows;
   if (row === undefined) return null;
   const { atoms, stored, ...shift } = row;
-  return { ...shift, limit: limitFrom(atoms, stored) };
+  if (shift.cashier_id === null) return { ...shift, limit: NOTHING };
+  return { ...shift, limit: atoms === null ? null : limitFrom(atoms, stored) };
 }
 
-/** Returns the shift if a person signed in. Without one, the till keeps its own rights. */
-export async function selectPersonShift(sql: Sql, terminalId: string): Promise<ShiftRights | null> {
-  const shift = await selectShift(sql, terminalId);
-  return shift === null || shift.user_id === null ? null : shift;
-}
-
-export function shiftView({ id, cashier_id: cashier, started_at, ended_at }: Shift) {
+export function shiftView(shift: ShiftRights) {
+  const { id, cashier_id: cashier, started_at, ended_at, limit, may_discount } = shift;
   const at = { started_at: started_at.toISOString(), ended_at: ended_at?.toISOString() ?? null };
-  return { id, object: 'shift', cashier, ...at };
+  const inShop = limit?.inShop ?? null;
+  const rights = {
+    refund_limit: limit === null ? null : toJsonAtoms(limit.atoms),
+    refund_limit_presentment: inShop === null ? null : { ...inShop },
+    may_discount,
+  };
+  return { id, object: 'shift', cashier, ...at, ...rights };
 }
 
 /** SQL: the time on the clock of the account and mode of terminal $2. */
@@ -85,21 +91,20 @@ export async function openShift(
     readonly terminalId: string;
     readonly accountId: string;
     /** `null` for a shift without a person. */
-    readonly userId: string | null;
+    readonly personId: string | null;
     readonly pinId: string | null;
     readonly now: Date;
   },
-): Promise<Shift> {
-  const { terminalId, accountId, userId, pinId, now } = opened;
-  const rows = await tx.query<Shift>(
+): Promise<ShiftRights> {
+  const { terminalId, accountId, personId, pinId, now } = opened;
+  await tx.query(
     `insert into shifts as s (id, terminal_id, account_id, user_id, pin_id, started_at)
      values ($1, $2, $3, $4, $5, ${ACCOUNT_TIME})
      on conflict (terminal_id) where ended_at is null
-     do update set user_id = excluded.user_id, pin_id = excluded.pin_id
-     returning ${SHOWN}, s.user_id as cashier_id`,
-    [newId('shift', now), terminalId, accountId, userId, pinId, now],
+     do update set user_id = excluded.user_id, pin_id = excluded.pin_id`,
+    [newId('shift', now), terminalId, accountId, personId, pinId, now],
   );
-  return present(rows[0], 'shift');
+  return present(await selectShift(tx, terminalId), 'shift');
 }
 
 /** Locks the open shift of a terminal. @returns null if there is none. */

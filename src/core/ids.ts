@@ -9,6 +9,7 @@ export const ID_PREFIXES = {
   organization: 'org_',
   location: 'loc_',
   user: 'usr_',
+  staff: 'stf_',
   apiKey: 'key_',
   payer: 'pyr_',
   pass: 'pass_',
@@ -242,10 +243,10 @@ export function applePassToken(key: IdKey, passId: string): string {
  */
 export function pinText(
   key: IdKey,
-  secret: { readonly accountId: string; readonly userId: string; readonly pin: string },
+  secret: { readonly accountId: string; readonly personId: string; readonly pin: string },
 ): string {
-  const { accountId, userId, pin } = secret;
-  return mac(key, ['till pin', accountId, userId, pin]).toString('base64url');
+  const { accountId, personId, pin } = secret;
+  return mac(key, ['till pin', accountId, personId, pin]).toString('base64url');
 }
 
 /** `clash` counts the derived values that turned out to be taken. */

@@ -36,8 +36,9 @@ export const ERROR_MEANINGS: Readonly<Record<ErrorCode, string>> = {
     'The second factor was set up with the password alone. It is trusted after 72 hours, or ' +
     'once it is confirmed from the email about it.',
   manager_required:
-    'This till, or the signed-in cashier, may not make this refund or give this discount. Send a ' +
-    '`manager_code` created in the dashboard.',
+    'This till, or the signed-in person, may not make this refund or give this discount, and the ' +
+    '`manager` or `manager_code` of the request does not allow it. Send the id and PIN of a ' +
+    'manager.',
   pin_invalid: 'No one in this account has this id and PIN. Wrong PINs are counted.',
   offline_not_allowed:
     'The terminal has no limits for offline sales, is inactive, or the operator does not allow ' +

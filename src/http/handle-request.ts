@@ -38,6 +38,13 @@ function checkParams(route: AnyRoute, params: Readonly<Record<string, string>>):
   return null;
 }
 
+/** Returns the members of a body that a request with the same key must repeat. */
+function repeated(body: Values, { credentials }: AnyRoute): Values {
+  if (credentials === undefined) return body;
+  const members = Object.entries(body).filter(([name]) => !credentials.includes(name));
+  return Object.fromEntries(members);
+}
+
 function idempotentRequest(
   request: FastifyRequest,
   call: Call,
@@ -109,7 +116,9 @@ function readRequest(
     contentType: mediaType(request),
     lastEventId: headerOf(request, 'last-event-id') || null,
     idempotency:
-      route.idempotency === 'ignored' ? null : idempotentRequest(request, call, sentBody),
+      route.idempotency === 'ignored'
+        ? null
+        : idempotentRequest(request, call, repeated(sentBody, route)),
     requestId: call.requestId,
     now: call.now,
     // A function, not a getter: each object literal with a getter gets its own hidden class, which

@@ -125,6 +125,11 @@ export interface Route<
   readonly access?: string;
   readonly idempotency: 'required' | 'accepted' | 'ignored';
   /**
+   * Members of the body that only prove a right. They are no part of the idempotency fingerprint:
+   * a repeated request may omit them, and a stored fingerprint reveals nothing about a PIN.
+   */
+  readonly credentials?: readonly string[];
+  /**
    * True if the route checks in its own transaction that the caller's key is still valid. This
    * saves a query on hot paths.
    */

@@ -1,5 +1,12 @@
 import { selectSoldItems } from '#accounts/catalogue-queries.ts';
 import {
+  type Manager,
+  managerRefused,
+  managerRequired,
+  recordLifted,
+  selectManagers,
+} from '#accounts/manager-at-till.ts';
+import {
   CODE_INVALID,
   hashManagerCode,
   type LockedCode,
@@ -68,6 +75,8 @@ interface ReadState {
   readonly taken: Set<string>;
   /** The valid manager codes that no sale of this batch has used, by their hash in hex. */
   readonly codes: Map<string, LockedCode>;
+  /** The managers at tills who may give discounts, as their requests name them. */
+  readonly managers: readonly Manager[];
 }
 
 /** The result of a request that was not refused: a new intent, or one that was rebuilt. */
@@ -78,7 +87,7 @@ interface Made extends Done {
     /** The intent as rendered for the response and the event. */
     readonly object: ReturnType<typeof renderIntent>;
     readonly stamp: Stamp;
-    readonly code: LockedCode | null;
+    readonly discount: AllowedDiscount;
   } | null;
 }
 
@@ -110,27 +119,40 @@ function orderIdInUse({ text, takenBy }: ChosenOrderId): Refusal {
   return refuse('order_id_in_use', `order_id ${text} belongs to ${advice}`, 'order_id');
 }
 
+/** What allowed a discount: a code or a manager at the till, or nothing, if it needed none. */
+interface AllowedDiscount {
+  readonly code: LockedCode | null;
+  readonly managerId: string | null;
+}
+
+const FREE: AllowedDiscount = { code: null, managerId: null };
+
 /**
- * Returns the manager's code that allows a till's discount. `null` if no code is needed: there is
- * no discount, no shift is open, or the signed-in cashier may give discounts.
+ * Decides about a till's discount. It needs no manager where nobody has a PIN, or if the signed-in
+ * person may give discounts.
  */
 function allowDiscount(
-  { input }: CreateRequest,
-  { lines }: Price,
+  request: CreateRequest,
+  price: Price,
   terminal: TerminalStatusRow,
-  codes: ReadState['codes'],
-): LockedCode | null | Refusal {
-  const { source, managerCode = null } = input;
-  const isFree = terminal.shift_id === null || terminal.may_discount === true;
-  if (source !== 'terminal' || isFree || lines === null || !hasDiscount(lines)) return null;
-  const code = managerCode === null ? undefined : codes.get(hexOf(managerCode));
+  { codes, managers }: ReadState,
+): AllowedDiscount | Refusal {
+  const { source, managerCode = null, manager = null } = request.input;
+  const isFree = !terminal.has_people || terminal.may_discount === true;
+  const isDiscount = price.lines !== null && hasDiscount(price.lines);
+  if (source !== 'terminal' || isFree || !isDiscount) return FREE;
+  if (manager !== null) {
+    const isCurrent = managers.some(({ id, pin_id: pinId, account_id: accountId }) => {
+      const isSame = id === manager.personId && pinId === manager.pinId;
+      return isSame && accountId === terminal.account_id;
+    });
+    return isCurrent ? { code: null, managerId: manager.personId } : managerRefused();
+  }
+  if (managerCode === null) return managerRequired('This discount');
+  const code = codes.get(hexOf(managerCode));
   const isOwn = code?.account_id === terminal.account_id && code.livemode === terminal.livemode;
-  if (code !== undefined && isOwn) return code;
-  const message =
-    managerCode === null
-      ? "This discount needs a manager's code, created in the dashboard."
-      : CODE_INVALID;
-  return refuse('manager_required', message, 'manager_code');
+  if (code !== undefined && isOwn) return { code, managerId: null };
+  return refuse('manager_required', CODE_INVALID, 'manager_code');
 }
 
 function hexOf(managerCode: string): string {
@@ -173,17 +195,17 @@ function decide(
   if (isRefusal(price)) return price;
   const terminal = checkTerminal(state.terminals.get(request.input.terminalId), tenant);
   if (isRefusal(terminal)) return terminal;
-  const code = allowDiscount(request, price, terminal, state.codes);
-  if (isRefusal(code)) return code;
+  const discount = allowDiscount(request, price, terminal, state);
+  if (isRefusal(discount)) return discount;
   const key = orderKey(request, orderId.text);
   if (orderId.takenBy !== null || state.taken.has(key)) return orderIdInUse(orderId);
   state.taken.add(key);
-  if (code !== null) state.codes.delete(code.hash.toString('hex'));
+  if (discount.code !== null) state.codes.delete(discount.code.hash.toString('hex'));
   const { location_id: locationId, cashier_id: cashierId } = terminal;
   const facts = { ...stamp, drawn, orderId: orderId.text, price, locationId, cashierId };
   const intent = toNewIntent(idKey, request, { ...facts, position: stamp.next() });
   const object = renderIntent(intent);
-  const created = { intent, object, stamp, code };
+  const created = { intent, object, stamp, discount };
   return { answer: answerWith(201, object), resource: intent.id, created };
 }
 
@@ -226,6 +248,13 @@ async function readCodes(
   return new Map(locked.map((code) => [code.hash.toString('hex'), code]));
 }
 
+function readManagers(tx: Tx, requests: readonly CreateRequest[]): Promise<Manager[]> {
+  const checked = requests.flatMap(({ input: { manager }, merchant }) =>
+    manager == null ? [] : [{ ...manager, accountId: merchant.tenant.accountId }],
+  );
+  return selectManagers(tx, checked);
+}
+
 async function readFound(
   tx: Tx,
   idKey: IdKey,
@@ -238,20 +267,22 @@ async function readFound(
     now,
   );
   const pricesRead = readPrices(tx, requests);
-  const [keys, { prices }, orderIds, terminals, ends, codes] = await Promise.all([
+  const [keys, { prices }, orderIds, terminals, ends, codes, managers] = await Promise.all([
     keysRead,
     pricesRead,
     chooseOrderIds(tx, idKey, { requests, keys: keysRead, prices: pricesRead }),
-    selectTerminalStatuses(tx, [...new Set(requests.map(({ input }) => input.terminalId))]),
+    selectTerminalStatuses(tx, requests),
     readCredentialEnds(
       tx,
       requests.map(({ merchant }) => merchant),
     ),
     readCodes(tx, requests, now),
+    readManagers(tx, requests),
   ]);
   const byId = new Map(terminals.map((row) => [row.id, row]));
   const taken = new Set<string>();
-  return { keys, watch: tx.watch, ends, prices, orderIds, terminals: byId, taken, codes };
+  const found = { keys, watch: tx.watch, ends, prices, orderIds, terminals: byId };
+  return { ...found, taken, codes, managers };
 }
 
 interface Batch {
@@ -276,7 +307,7 @@ async function writeDecided(
     stamp,
   }));
   const intents = created.map(({ intent }) => intent);
-  const used = created.flatMap(({ intent, code }) =>
+  const used = created.flatMap(({ intent, discount: { code } }) =>
     code === null ? [] : [{ hash: code.hash, intentId: intent.id }],
   );
   const [, , deliveries] = await Promise.all([
@@ -291,6 +322,15 @@ async function writeDecided(
 export interface Created {
   readonly answer: Answer | Refusal;
   readonly created: boolean;
+}
+
+async function recordDiscount(tx: Tx, created: Made['created']): Promise<void> {
+  const managerId = created?.discount.managerId ?? null;
+  if (created === null || managerId === null) return;
+  const { id, account_id: accountId, terminal_id, cashier_id: cashierId } = created.intent;
+  const terminalId = present(terminal_id, 'terminal of a discount at a till');
+  const about = { accountId, terminalId, action: 'discount.allowed', objectId: id } as const;
+  await recordLifted(tx, { ...about, managerId, cashierId, now: created.stamp.created });
 }
 
 /** Locks and reads what a batch needs, then decides and writes it. */
@@ -314,6 +354,7 @@ async function decideBatch(tx: Tx, idKey: IdKey, batch: Batch) {
     const deciding = { request, price, orderId, drawn: number, stamp };
     return decide(idKey, deciding, state);
   });
+  for (const { done } of decided) await recordDiscount(tx, done?.created ?? null);
   const deliveries = tx.finish(writeDecided(tx, decided, stored, now));
   const outcomes = decided.map(({ answer, done }): Created => {
     return { answer, created: done !== null && done.created !== null };
@@ -345,25 +386,29 @@ interface TerminalStatusRow {
   livemode: boolean;
   status: 'active' | 'inactive';
   location_id: string | null;
-  shift_id: string | null;
-  /**
-   * The signed-in cashier. In an open shift, `null` means that the cashier has lost their rights.
-   */
+  /** The signed-in person; `null` if there is none, or if they have lost their rights. */
   cashier_id: string | null;
   may_discount: boolean | null;
+  /** True if people of the account have PINs. Read only for requests that have lines. */
+  has_people: boolean;
 }
 
 async function selectTerminalStatuses(
   sql: Sql,
-  ids: readonly string[],
+  requests: readonly CreateRequest[],
 ): Promise<TerminalStatusRow[]> {
+  const ids = [...new Set(requests.map(({ input }) => input.terminalId))];
+  const mayDiscount = requests.some(({ input: { source, lines } }) => {
+    return source === 'terminal' && lines !== null;
+  });
   return sql.query(
     `select t.id, t.account_id, t.livemode, t.status, t.location_id,
-       h.shift_id, h.cashier_id, h.may_discount
+       h.cashier_id, h.may_discount,
+       $2 and exists (select from till_people p where p.account_id = t.account_id) as has_people
      from terminals t left join lateral (
-       select s.id as shift_id, m.user_id as cashier_id, m.may_discount
-       from ${OPEN_SHIFT('t.id')} and s.user_id is not null) h on true
+       select m.id as cashier_id, m.may_discount
+       from ${OPEN_SHIFT('t.id')}) h on true
      where t.id = any($1)`,
-    [ids],
+    [ids, mayDiscount],
   );
 }

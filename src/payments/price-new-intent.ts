@@ -1,3 +1,4 @@
+import type { CheckedPerson } from '#accounts/check-pin.ts';
 import type { MerchantAccount } from '#accounts/merchant-caller.ts';
 import type { AskedTerminal } from '#accounts/shop-settings.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
@@ -35,6 +36,8 @@ export interface NewIntent {
   readonly splitGroup: string | null;
   /** The manager's code with which a till gives a discount; servers do not send it. */
   readonly managerCode?: string | null;
+  /** The manager at the till who gives a discount, and whose PIN was right. */
+  readonly manager?: CheckedPerson | null;
   /** Seconds. */
   readonly expiresIn: number;
 }

@@ -69,7 +69,7 @@ export async function selectTotals(sql: Sql, filter: TotalsOf): Promise<TotalsRo
        where i.account_id = $1 and i.livemode = $2 and i.created >= $3 and i.created < $4
          and i.last_payment_error is not null
      )
-     select r.terminal_id, t.label, r.location_id, coalesce(u.name, r.cashier) as cashier,
+     select r.terminal_id, t.label, r.location_id, coalesce(u.name, f.name, r.cashier) as cashier,
        r.cashier_id, sum(payments)::int as payments,
        sum(sales)::bigint as sales, sum(tip)::bigint as tips, sum(refunds)::int as refunds,
        sum(refunded)::bigint as refunded, sum(declines)::int as declines, r.currency,
@@ -78,8 +78,10 @@ export async function selectTotals(sql: Sql, filter: TotalsOf): Promise<TotalsRo
        coalesce(sum(priced_back), 0)::bigint as priced_refunded
      from rows r left join terminals t on t.id = r.terminal_id
        left join users u on u.id = r.cashier_id
+       left join staff f on f.id = r.cashier_id
      ${filter.terminalId === null ? '' : 'where r.terminal_id = $5'}
-     group by r.terminal_id, t.label, r.location_id, u.name, r.cashier, r.cashier_id, r.currency
+     group by r.terminal_id, t.label, r.location_id, u.name, f.name, r.cashier, r.cashier_id,
+       r.currency
      order by t.label, r.terminal_id, cashier, r.cashier_id, r.location_id, r.currency`,
     valuesOf(filter),
   );

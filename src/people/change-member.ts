@@ -6,7 +6,13 @@ import { sumText } from '#core/sums.ts';
 import type { Tx } from '#db/database.ts';
 import { factorNotFresh } from '#people/fresh-factor.ts';
 import { endInvitationsOf } from '#people/invite.ts';
-import { deleteMembership, lockMembers, type MemberRow } from '#people/membership-queries.ts';
+import {
+  deleteMembership,
+  lockMembers,
+  type MemberRow,
+  rightsAfter,
+} from '#people/membership-queries.ts';
+import { checkLimitIsSet } from '#people/pin-rules.ts';
 import { noteOwners, recordOwners, recordTeam, type TeamRef } from '#people/record-team-changes.ts';
 import type { Role } from '#people/role-order.ts';
 
@@ -32,31 +38,38 @@ export interface MemberChange {
   readonly version: number;
   /** An undefined field leaves the member's value unchanged. */
   readonly role: Role | undefined;
-  readonly refundLimit: Limit | undefined;
+  /** `null`: only the account's daily limit. */
+  readonly refundLimit: Limit | null | undefined;
   readonly mayDiscount: boolean | undefined;
 }
 
 function rightsOf(member: MemberRow) {
   const { email, role, refund_limit, may_discount } = member;
-  const { inShop } = limitOf(member);
+  const inShop = limitOf(member)?.inShop ?? null;
   const refund_limit_presentment = inShop === null ? null : { ...inShop };
   return {
     email,
     role,
-    refund_limit: Number(refund_limit),
+    refund_limit: refund_limit === null ? null : Number(refund_limit),
     refund_limit_presentment,
     may_discount,
   };
 }
 
-function limitOf({ refund_limit, refund_limit_presentment }: MemberRow): Limit {
-  return limitFrom(refund_limit, refund_limit_presentment);
+function limitOf({ refund_limit, refund_limit_presentment }: MemberRow): Limit | null {
+  return refund_limit === null ? null : limitFrom(refund_limit, refund_limit_presentment);
+}
+
+function isSame(one: Limit | null, other: Limit | null): boolean {
+  return one === null || other === null ? one === other : isSameLimit(one, other);
 }
 
 function describeRights(member: MemberRow): string {
   const { email, may_discount } = member;
-  const { atoms, inShop } = limitOf(member);
+  const limit = limitOf(member);
   const discounts = may_discount ? 'may give discounts' : 'may not give discounts';
+  if (limit === null) return `${email} may refund any sale at a till, and ${discounts}.`;
+  const { atoms, inShop } = limit;
   const sum = sumText(BigInt(inShop?.amount ?? atoms), inShop?.currency ?? null, 'en');
   return `${email} may refund ${sum} of a sale at a till, and ${discounts}.`;
 }
@@ -71,13 +84,17 @@ export async function changeMember(
   if (isRefusal(target)) return target;
   const { member } = target;
   if (member.version !== change.version) return staleVersion(member.version);
-  const { role = member.role, mayDiscount: may_discount = member.may_discount } = change;
-  const limit = change.refundLimit ?? limitOf(member);
+  const { role = member.role } = change;
+  const byRole = { ...member, ...rightsAfter(member, role), role };
+  const { mayDiscount: may_discount = byRole.may_discount } = change;
+  const limit = change.refundLimit === undefined ? limitOf(byRole) : change.refundLimit;
   const limits = {
-    refund_limit: limit.atoms,
-    refund_limit_presentment: storedShopSum(limit),
+    refund_limit: limit?.atoms ?? null,
+    refund_limit_presentment: limit === null ? null : storedShopSum(limit),
   };
-  const changed = { ...member, role, ...limits, may_discount };
+  const changed = { ...byRole, ...limits, may_discount };
+  const unlimited = checkLimitIsSet(role, change.refundLimit);
+  if (unlimited !== null) return unlimited;
   if (target.isLastOwner && role !== 'owner') return lastOwner();
   const isSameRole = member.role === role;
   const kind =
@@ -87,7 +104,7 @@ export async function changeMember(
         ? 'promoted'
         : 'demoted';
   if (kind !== null && !ref.factorIsFresh) return factorNotFresh();
-  const sameRights = isSameLimit(limitOf(member), limit) && member.may_discount === may_discount;
+  const sameRights = isSame(limitOf(member), limit) && member.may_discount === may_discount;
   if (isSameRole && sameRights) return member;
   await updateMember(tx, ref.accountId, changed);
   const { email } = member;

@@ -1,7 +1,8 @@
 import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
-import { highestRole, type Role } from '#people/role-order.ts';
+import type { PinTries } from '#people/pin-tries.ts';
+import { highestRole, liftsLimits, type Role, type TillRole } from '#people/role-order.ts';
 import { users } from '#people/user-queries.ts';
 
 export const memberships = table('memberships', {
@@ -14,7 +15,13 @@ export const memberships = table('memberships', {
   pin_id: 'uuid?',
   pin_wrong_at: 'timestamptz[]',
   pin_blocked_until: 'timestamptz?',
-  refund_limit: 'bigint',
+  /** Equals `pin_id` if the PIN is known to have six digits or more. */
+  long_pin_id: 'uuid?',
+  pin_wrong_today: as<PinTries['today']>('jsonb'),
+  /** When too many wrong PINs blocked the member, until an admin ends it. */
+  pin_locked_at: 'timestamptz?',
+  /** `null`: only the account's daily limit. */
+  refund_limit: 'bigint?',
   /** The limit in the shop's currency; `null` if it was set in atoms. */
   refund_limit_presentment: as<StoredShopSum | null>('jsonb?'),
   may_discount: 'boolean',
@@ -24,6 +31,7 @@ const MEMBERSHIP = memberships.pick(
   [
     ...(['user_id', 'role', 'version', 'created'] as const),
     ...(['refund_limit', 'refund_limit_presentment', 'may_discount'] as const),
+    ...(['pin_locked_at'] as const),
   ],
   'm',
 );
@@ -38,6 +46,31 @@ export const TWO_FACTOR = `(u.totp_confirmed_at is not null
 const MEMBER = `${MEMBERSHIP}, ${PERSON}, m.pin_hash is not null as has_pin,
   ${TWO_FACTOR} as two_factor`;
 
+/** Returns the rights at tills that a new person with this role has. */
+export function defaultRights(role: Role | TillRole) {
+  const lifts = liftsLimits(role);
+  return { refund_limit: lifts ? null : 0n, may_discount: lifts };
+}
+
+/** The rights of a person at tills, which follow from the role until they are set. */
+interface TillRights {
+  readonly role: Role | TillRole;
+  readonly refund_limit: bigint | null;
+  readonly may_discount: boolean;
+}
+
+/** Returns a new role's default for each right that is the default of the role before. */
+export function rightsAfter(
+  before: TillRights,
+  role: Role | TillRole,
+): Partial<Omit<TillRights, 'role'>> {
+  const [old, next] = [defaultRights(before.role), defaultRights(role)];
+  return {
+    ...(before.refund_limit === old.refund_limit ? { refund_limit: next.refund_limit } : {}),
+    ...(before.may_discount === old.may_discount ? { may_discount: next.may_discount } : {}),
+  };
+}
+
 export async function insertMembership(
   tx: Tx,
   made: {
@@ -48,7 +81,8 @@ export async function insertMembership(
   },
 ): Promise<boolean> {
   const { accountId: account_id, userId: user_id, role, now: created } = made;
-  const row = { account_id, user_id, role, created };
+  const rights = defaultRights(role);
+  const row = { account_id, user_id, role, created, ...rights };
   return (await memberships.upsert(tx, row, 'on conflict do nothing')) !== undefined;
 }
 
@@ -137,15 +171,16 @@ export async function selectReaderId(
   return rows[0]?.user_id ?? null;
 }
 
-/** Returns the IDs among these that are members of the account. */
-export async function selectMembersAmong(
+/** Returns the IDs among these that belong to members, or to present or former staff. */
+export async function selectPeopleAmong(
   sql: Sql,
   accountId: string,
-  userIds: readonly string[],
+  ids: readonly string[],
 ): Promise<string[]> {
-  const rows = await sql.query<{ user_id: string }>(
-    'select user_id from memberships where account_id = $1 and user_id = any($2)',
-    [accountId, userIds],
+  const rows = await sql.query<{ id: string }>(
+    `select user_id as id from memberships where account_id = $1 and user_id = any($2)
+     union all select id from staff where account_id = $1 and id = any($2)`,
+    [accountId, ids],
   );
-  return rows.map((row) => row.user_id);
+  return rows.map((row) => row.id);
 }

@@ -42,7 +42,7 @@ export async function noteOwners(
 type Logged = {
   readonly email: string;
   readonly role: Role;
-  readonly refund_limit?: number;
+  readonly refund_limit?: number | null;
   readonly refund_limit_presentment?: { readonly [name: string]: Json } | null;
   readonly may_discount?: boolean;
   readonly has_pin?: boolean;

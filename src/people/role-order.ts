@@ -14,3 +14,12 @@ export function highestRole(roles: readonly (Role | null)[]): Role | null {
 export function hasRole(role: Role, needed: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(needed);
 }
+
+/** The roles of staff, who work at tills and have no sign-in. */
+export const TILL_ROLES = ['cashier', 'manager'] as const;
+export type TillRole = (typeof TILL_ROLES)[number];
+
+/** True for the roles of people who may allow at a till what others may not. */
+export function liftsLimits(role: Role | TillRole): boolean {
+  return role === 'owner' || role === 'admin' || role === 'manager';
+}

@@ -49,13 +49,14 @@ export async function selectUser(sql: Sql, id: string): Promise<UserRow | undefi
   return users.find(sql, 'where id = $1', [id]);
 }
 
-/** Returns the names of people at the till by ID. */
+/** Returns the names of people at the till, users and staff, by ID. */
 export async function selectPersonNames(
   sql: Sql,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const rows = await sql.query<{ id: string; name: string }>(
-    'select id, name from users where id = any($1)',
+    `select id, name from users where id = any($1)
+     union all select id, name from staff where id = any($1)`,
     [ids],
   );
   return new Map(rows.map(({ id, name }) => [id, name]));

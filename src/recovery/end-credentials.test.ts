@@ -150,14 +150,14 @@ test('after a loss, cashiers sign in at tills again, and their shifts continue',
   );
   const open = (now: Date) =>
     db.transaction((tx) =>
-      openShift(tx, { terminalId, accountId, userId: 'cashier', pinId: pin_id ?? '', now }),
+      openShift(tx, { terminalId, accountId, personId: 'cashier', pinId: pin_id ?? '', now }),
     );
   const { id } = await open(EARLIER);
-  assert.equal((await selectShift(db, terminalId))?.limit.atoms, 5n);
+  assert.equal((await selectShift(db, terminalId))?.limit?.atoms, 5n);
   assert.equal((await end())['shifts of tills'], 1);
   const interrupted = await selectShift(db, terminalId);
   assert.deepEqual(
-    [interrupted?.id, interrupted?.cashier_id, interrupted?.limit.atoms],
+    [interrupted?.id, interrupted?.cashier_id, interrupted?.limit?.atoms],
     [id, null, 0n],
   );
   assert.equal((await open(LATER)).id, id);

@@ -1,6 +1,14 @@
+import type { CheckedPerson } from '#accounts/check-pin.ts';
+import {
+  limitOfManager,
+  managerRefused,
+  managerRequired,
+  recordLifted,
+  selectManagers,
+} from '#accounts/manager-at-till.ts';
 import { CODE_INVALID, takeManagerCode } from '#accounts/manager-code.ts';
 import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
-import { type ShiftRights, selectPersonShift } from '#accounts/shift-rows.ts';
+import { type ShiftRights, selectShift } from '#accounts/shift-rows.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import { startOfUtcDay } from '#core/check-day-range.ts';
@@ -9,7 +17,7 @@ import { failpoint } from '#core/failpoints.ts';
 import { type IdKey, refundId, refundReference } from '#core/ids.ts';
 import { networkOf, type Tenant, tenantOf } from '#core/mode.ts';
 import { add } from '#core/money.ts';
-import { excess, rateOf, unitsUp } from '#core/shop-limit.ts';
+import { excess, type Limit, rateOf, unitsUp } from '#core/shop-limit.ts';
 import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { LongPolls } from '#db/long-polls.ts';
@@ -65,6 +73,8 @@ export interface RefundRequest {
   readonly terminalId?: string;
   /** A code that a manager has created; `null` if none was entered. */
   readonly managerCode?: string | null;
+  /** A manager at the till whose PIN was right; `null` if the request names none. */
+  readonly manager?: CheckedPerson | null;
   readonly idempotency: IdempotentRequest;
   readonly requestId: string;
   readonly now: Date;
@@ -236,22 +246,28 @@ interface TillRefund {
   readonly shift: ShiftRights | null;
 }
 
+interface TillRequest extends RefundRequest {
+  readonly terminalId: string;
+}
+
 /**
- * Compares a till's refund with its limit. Counts all refunds of the payment, so that a large
- * amount cannot be split.
+ * Compares a till's refund with a limit. Counts all refunds of the payment, so that a large amount
+ * cannot be split.
+ * @param limit `null`: only the account's daily limit, which is checked later
  * @returns how far it is above the limit; `null` if that cannot be said without an exchange rate.
  */
-async function excessOfTill(
+async function excessOf(
   tx: Tx,
-  { payment, share, shift }: TillRefund,
-  request: { readonly terminalId: string; readonly now: Date },
+  limit: Limit | null,
+  { payment, share }: TillRefund,
+  now: Date,
 ): Promise<bigint | null> {
-  const limit = shift?.limit ?? (await selectTillLimit(tx, request.terminalId));
+  if (limit === null) return 0n;
   const atoms = add(payment.amount_reserved, share.amount);
   const { presentment } = share;
   const currency = limit.inShop?.currency ?? null;
   if (presentment === null || presentment.currency !== currency) {
-    const rate = currency === null ? null : await selectRate(tx, currency, request.now);
+    const rate = currency === null ? null : await selectRate(tx, currency, now);
     return excess(limit, { atoms, inShop: null }, rate);
   }
   const amount = Number(await selectUnitsRefunded(tx, payment.id)) + presentment.amount;
@@ -262,38 +278,75 @@ async function excessOfTill(
 async function needsManager(
   tx: Tx,
   refund: TillRefund,
-  request: { readonly terminalId: string; readonly now: Date },
+  { terminalId, now }: TillRequest,
 ): Promise<string | null> {
-  const above = await excessOfTill(tx, refund, request);
+  const { shift } = refund;
+  const isIn = shift !== null && shift.cashier_id !== null;
+  const limit = isIn ? shift.limit : await selectTillLimit(tx, terminalId);
+  const above = await excessOf(tx, limit, refund, now);
   if (above === null) return 'Without a current exchange rate, a refund';
   if (above > 0n) {
-    return refund.shift === null
-      ? 'Refunding more of one sale than the limit of this till'
-      : 'Refunding more of one sale than the signed-in cashier may';
+    return isIn
+      ? 'Refunding more of one sale than the signed-in person may'
+      : 'Refunding more of one sale than this till may without a person';
   }
-  const isOwn = refund.payment.terminal_id === request.terminalId;
+  const isOwn = refund.payment.terminal_id === terminalId;
   return isOwn ? null : 'Refunding a sale of another till';
 }
 
+/** Decides whether the manager at the till may allow a refund. */
+async function askManager(
+  tx: Tx,
+  { tenant, now }: TillRequest,
+  { refund, checked }: { readonly refund: TillRefund; readonly checked: CheckedPerson },
+): Promise<Refusal | Allowed> {
+  const [manager] = await selectManagers(tx, [{ ...checked, accountId: tenant.accountId }]);
+  if (manager === undefined) return managerRefused();
+  const above = await excessOf(tx, limitOfManager(manager), refund, now);
+  return above === null || above > 0n ? managerRefused() : { managerId: manager.id };
+}
+
+interface Allowed {
+  /** The manager at the till who allowed the refund; `null` if it needed none, or a code. */
+  readonly managerId: string | null;
+}
+
+const ALLOWED: Allowed = { managerId: null };
+
 /**
- * A till may refund its own sales up to the signed-in cashier's limit; anything else needs a code.
+ * A till may refund its own sales up to the limit of the signed-in person, or of a till without a
+ * person; anything else needs a manager or a manager's code.
  */
 async function checkManager(
   tx: Tx,
-  request: RefundRequest,
+  request: TillRequest,
   refund: TillRefund,
-): Promise<Refusal | null> {
-  const { tenant, terminalId, managerCode = null, now } = request;
-  if (terminalId === undefined) return null;
-  const why = await needsManager(tx, refund, { terminalId, now });
-  if (why === null) return null;
-  if (managerCode === null) {
-    const message = `${why} needs a manager's code, created in the dashboard.`;
-    return refuse('manager_required', message, 'manager_code');
-  }
+): Promise<Refusal | Allowed> {
+  const { tenant, managerCode = null, manager = null, now } = request;
+  const why = await needsManager(tx, refund, request);
+  if (why === null) return ALLOWED;
+  if (manager !== null) return askManager(tx, request, { refund, checked: manager });
+  if (managerCode === null) return managerRequired(why);
   const used = { tenant, code: managerCode, refundId: refund.id, now };
-  if (await takeManagerCode(tx, used)) return null;
+  if (await takeManagerCode(tx, used)) return ALLOWED;
   return refuse('manager_required', CODE_INVALID, 'manager_code');
+}
+
+function isOfTill(request: RefundRequest): request is TillRequest {
+  return request.terminalId !== undefined;
+}
+
+async function recordManager(
+  tx: Tx,
+  { tenant, terminalId, now }: TillRequest,
+  lifted: {
+    readonly managerId: string;
+    readonly cashierId: string | null;
+    readonly objectId: string;
+  },
+): Promise<void> {
+  const about = { accountId: tenant.accountId, terminalId, now };
+  await recordLifted(tx, { ...about, ...lifted, action: 'refund.allowed' });
 }
 
 /**
@@ -311,7 +364,7 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
     readCredentialEnds(tx, [request]),
     lockPayment(tx, tenant, input.paymentId),
     referenceFor(tx, idKey, request),
-    terminalId === undefined ? null : selectPersonShift(tx, terminalId),
+    terminalId === undefined ? null : selectShift(tx, terminalId),
   ]);
   const ended = ends(request);
   if (ended !== null) return ended;
@@ -322,11 +375,16 @@ async function decide(tx: Tx, keys: Keys, request: RefundRequest): Promise<Begun
   const share = decideShare(payment, input.amount, await selectEarlier(tx, payment));
   if (isRefusal(share)) return share;
   const id = refundId(idKey, { livemode: tenant.livemode, reference });
-  const unmanaged = await checkManager(tx, request, { payment, share, id, shift });
-  if (unmanaged !== null) return unmanaged;
+  const refunded = { payment, share, id, shift };
+  const allowed = isOfTill(request) ? await checkManager(tx, request, refunded) : ALLOWED;
+  if (isRefusal(allowed)) return allowed;
   const cashierId = shift?.cashier_id ?? null;
   const beginning = { payment, share, id, reference, cashierId };
   const { refund, deliveries } = await begin(tx, keys, request, beginning);
+  const { managerId } = allowed;
+  if (isOfTill(request) && managerId !== null) {
+    await recordManager(tx, request, { managerId, cashierId, objectId: id });
+  }
   const answer = answerWith(201, renderRefund(refund, receipts));
   const goesOn = refund.status === 'pending';
   return { answer, resource: refund.id, goesOn, refund, deliveries };

@@ -154,13 +154,19 @@ export async function selectDailyLimit(tx: Tx, accountId: string): Promise<Limit
   return limitFrom(atoms, stored);
 }
 
-/** Returns what a terminal may refund of one sale while no person is signed in. */
+/**
+ * Returns what a terminal may refund of one sale while no person is signed in: its own limit, or
+ * else the account's if nobody has a PIN, or else nothing.
+ */
 export async function selectTillLimit(tx: Tx, terminalId: string): Promise<Limit> {
   const rows = await tx.query<{ atoms: bigint; stored: StoredShopSum | null }>(
-    `select coalesce(t.refund_limit, a.till_refund_limit) as atoms,
-       case when t.refund_limit is null
-         then a.till_refund_limit_presentment else t.refund_limit_presentment end as stored
-     from terminals t join accounts a on a.id = t.account_id where t.id = $1`,
+    `select coalesce(
+         t.refund_limit, case when p.found then 0 else a.till_refund_limit end) as atoms,
+       case when t.refund_limit is not null then t.refund_limit_presentment
+         when not p.found then a.till_refund_limit_presentment end as stored
+     from terminals t join accounts a on a.id = t.account_id, lateral (
+       select exists (select from till_people where account_id = a.id) as found) p
+     where t.id = $1`,
     [terminalId],
   );
   const { atoms, stored } = only(rows, 'terminal');

@@ -34,6 +34,7 @@ import { healthRoute } from '#apis/dashboard/statistics/health-routes.ts';
 import { statisticsRoutes } from '#apis/dashboard/statistics/statistics-routes.ts';
 import { totalsRoutes } from '#apis/dashboard/statistics/totals-routes.ts';
 import { managerCodeRoute } from '#apis/dashboard/team/manager-code-route.ts';
+import { staffRoutes } from '#apis/dashboard/team/staff-routes.ts';
 import { teamRoutes } from '#apis/dashboard/team/team-routes.ts';
 import { catalogueRoutes } from '#apis/dashboard/terminals/catalogue-routes.ts';
 import { locationRoutes } from '#apis/dashboard/terminals/location-routes.ts';
@@ -63,6 +64,7 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
     ...managedTerminalRoutes(ctx),
     ...offlineSalesRoutes(ctx),
     managerCodeRoute(ctx),
+    ...staffRoutes(ctx),
     ...catalogueRoutes(ctx),
     ...endpointRoutes(ctx),
     ...goLiveRoutes(ctx),

@@ -1,7 +1,8 @@
 import Type from 'typebox';
 import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { deviceRoute } from '#apis/device/device-route.ts';
-import { countCodeTries } from '#apis/device/manager-code-tries.ts';
+import { liftWithManager } from '#apis/device/lift-limits.ts';
+
 import {
   CreateRefundBody,
   REFUND_EXAMPLE,
@@ -9,7 +10,12 @@ import {
   RefundSchema,
   refundAskedFor,
 } from '#apis/merchant/refund-schema.ts';
-import { Cashier, ManagerCode, namedCashier } from '#apis/merchant/terminal-schema.ts';
+import {
+  Cashier,
+  ManagerAtTill,
+  ManagerCode,
+  namedCashier,
+} from '#apis/merchant/terminal-schema.ts';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -19,6 +25,7 @@ const PosRefundBody = Type.Object({
   ...Type.Omit(CreateRefundBody, ['metadata']).properties,
   cashier: Type.Optional(Cashier),
   manager_code: Type.Optional(ManagerCode),
+  manager: Type.Optional(ManagerAtTill),
 });
 
 export function createDeviceRefundRoute(ctx: ApiContext) {
@@ -30,11 +37,13 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
     checksCredential: true,
     summary: 'Refund a payment',
     description:
-      'A sale of another till needs a `manager_code`, and so does more of one sale than the ' +
-      'person who is signed in may refund (their `refund_limit`), or, without a shift, than the ' +
-      'terminal’s `refund_limit` or else the account’s `till_refund_limit`. Without a code, the ' +
-      'response is 403 `manager_required`, and no money moves. So it is if a limit in another ' +
-      'currency than the sale’s has no usable exchange rate.',
+      'A sale of another till needs a `manager` or a `manager_code`, and so does more of one ' +
+      'sale than the signed-in person may refund (their `refund_limit`). Without a person, the ' +
+      'limit is the terminal’s `refund_limit`; if that is `null`, nothing where people have ' +
+      'PINs, else the account’s `till_refund_limit`. A manager lifts it up to their own ' +
+      '`refund_limit`. Without one, the response is 403 `manager_required`, and no money moves. ' +
+      'So it is if a limit in another currency than the sale’s has no usable exchange rate.',
+    credentials: ['manager'],
     idempotency: 'required',
     body: PosRefundBody,
     bodyExample: { payment: REFUND_EXAMPLE.payment, amount: 1000000 },
@@ -53,14 +62,13 @@ export function createDeviceRefundRoute(ctx: ApiContext) {
       const request = refundAskedFor(body);
       if (isRefusal(request)) return request;
       if (!caller.active) return terminalInactive();
-      const managerCode = body.manager_code ?? null;
-      const { terminalId } = caller;
-      return countCodeTries(ctx.db, { terminalId, managerCode, now }, () =>
+      const { terminalId, merchant } = caller;
+      return liftWithManager(ctx, { terminalId, merchant, body, now }, (lifting) =>
         createRefund(ctx, {
           tenant: caller.tenant,
-          keyHash: caller.merchant.keyHash,
+          keyHash: merchant.keyHash,
           terminalId,
-          managerCode,
+          ...lifting,
           idempotency: present(idempotency, 'idempotency key'),
           requestId,
           now,

@@ -9,9 +9,9 @@ import {
 } from '#apis/device/device-intent.ts';
 import { deviceRoute } from '#apis/device/device-route.ts';
 import { listFiscalRoute, signFiscalRoute } from '#apis/device/fiscal-routes.ts';
+import { liftWithManager } from '#apis/device/lift-limits.ts';
 import { listDevicePaymentsRoute } from '#apis/device/list-device-payments.ts';
 import { listDeviceRefundsRoute } from '#apis/device/list-device-refunds.ts';
-import { countCodeTries } from '#apis/device/manager-code-tries.ts';
 import { forwardRoute } from '#apis/device/offline-routes.ts';
 import { receiptMailRoute } from '#apis/device/receipt-mail.ts';
 import { shiftReportRoutes } from '#apis/device/shift-report-routes.ts';
@@ -140,8 +140,10 @@ function cashierRoute(ctx: ApiContext) {
     checksCredential: true,
     summary: 'Create a payment intent on this terminal',
     description:
-      'While a shift is open, a discount needs the right of the signed-in cashier ' +
-      '(`may_discount`), or a `manager_code`; else it is refused with 403 `manager_required`.',
+      'Where people have PINs, a discount needs the right of the signed-in person ' +
+      '(`may_discount`), a `manager` or a `manager_code`; else it is refused with 403 ' +
+      '`manager_required`.',
+    credentials: ['manager'],
     idempotency: 'required',
     body: CashierIntentBody,
     bodyExample: { amount: 2500000, split_group: 'table-7', cashier: 'Ada' },
@@ -151,8 +153,7 @@ function cashierRoute(ctx: ApiContext) {
       const sale = askedSale(body);
       if (isRefusal(sale)) return sale;
       const { terminalId, merchant } = caller;
-      const managerCode = body.manager_code ?? null;
-      const answer = await countCodeTries(ctx.db, { terminalId, managerCode, now }, () =>
+      const answer = await liftWithManager(ctx, { terminalId, merchant, body, now }, (lifting) =>
         createIntent(ctx, {
           merchant,
           idempotency: present(idempotency, 'idempotency key'),
@@ -167,7 +168,7 @@ function cashierRoute(ctx: ApiContext) {
             metadata: namedCashier(body),
             source: 'terminal',
             splitGroup: body.split_group ?? null,
-            managerCode,
+            ...lifting,
             expiresIn: CASHIER_EXPIRES_IN_SECONDS,
           },
         }),

@@ -3,13 +3,16 @@ import { terminalInactive } from '#accounts/recheck-credentials.ts';
 import { shiftView } from '#accounts/shift-rows.ts';
 import { startShift, startShiftWithoutPerson } from '#accounts/start-shift.ts';
 import { type DeviceRoute, deviceRoute } from '#apis/device/device-route.ts';
+import { pinContext } from '#apis/device/pin-context.ts';
+import { PersonAtTill } from '#apis/merchant/payment-schema.ts';
 import { SHIFT_REPORT_EXAMPLE, ShiftReportSchema } from '#apis/merchant/shift-schema.ts';
-import { SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
+import { Pin, SHIFT_EXAMPLE, ShiftSchema } from '#apis/merchant/terminal-schema.ts';
 import { writeShiftMail } from '#apis/pay/shift-report-text.ts';
 import { answerWith, isRefusal, refuse } from '#core/answer.ts';
-import { idOf, objectType, textOut } from '#http/schema.ts';
+import { objectType, oneOf, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectCashiers } from '#people/cashier-pins.ts';
+import { ROLES } from '#people/role-order.ts';
 import { endShift } from '#shifts/end-shift.ts';
 
 const CashierList = Type.Object(
@@ -17,14 +20,27 @@ const CashierList = Type.Object(
     object: objectType('list'),
     data: Type.Array(
       Type.Object({
-        id: idOf('usr_', 'user'),
+        id: PersonAtTill,
         name: textOut('The name of the person.'),
+        role: oneOf(
+          [...ROLES, 'manager'] as const,
+          'The role in the team, or of the staff member.',
+        ),
+        lifts: Type.Boolean({
+          description:
+            'True if the person’s PIN may be sent as `manager`: owners and admins whose PIN is ' +
+            'known to have six digits, and managers.',
+        }),
       }),
       { description: 'The people, by name.' },
     ),
   },
-  { description: 'The people of the account who have a PIN.' },
+  { description: 'The members and the staff of the account who have a PIN.' },
 );
+
+const CASHIER_EXAMPLE = {
+  ...{ id: SHIFT_EXAMPLE.cashier, name: 'Ada', role: 'cashier', lifts: false },
+};
 
 function listCashiersRoute({ db }: ApiContext) {
   return deviceRoute({
@@ -37,7 +53,7 @@ function listCashiersRoute({ db }: ApiContext) {
       200: {
         schema: CashierList,
         description: 'The people.',
-        example: { object: 'list', data: [{ id: SHIFT_EXAMPLE.cashier, name: 'Ada' }] },
+        example: { object: 'list', data: [CASHIER_EXAMPLE] },
       },
     },
     handle: async ({ caller: { tenant } }) => {
@@ -48,14 +64,8 @@ function listCashiersRoute({ db }: ApiContext) {
 }
 
 const ShiftBody = Type.Object({
-  cashier: Type.Optional(idOf('usr_', 'user')),
-  pin: Type.Optional(
-    Type.String({
-      pattern: '^[0-9]{4,8}$',
-      description: 'The PIN of that person, as text.',
-      examples: ['4927'],
-    }),
-  ),
+  cashier: Type.Optional(PersonAtTill),
+  pin: Type.Optional(Pin),
 });
 
 const shiftResponse = (description: string) => ({
@@ -75,8 +85,10 @@ function startShiftRoute(ctx: ApiContext) {
     description:
       'While a shift is open, its `id` and `started_at` stay the same, whoever comes in. ' +
       'After five wrong PINs for a person within ten minutes, that person’s PIN is refused ' +
-      'with 429 for ten minutes at every till; thirty wrong PINs in an hour end the tries of ' +
-      'a terminal. While nobody in the account has a PIN, `{}` starts a shift without a person; ' +
+      'with 429 for ten minutes at every till; after twenty in a day at one terminal, for the ' +
+      'day there; after sixty in a day, everywhere until an admin unblocks the person. Thirty ' +
+      'wrong PINs in an hour end the tries of a terminal. A PIN in `manager` counts the same. ' +
+      'While nobody in the account has a PIN, `{}` starts a shift without a person; ' +
       'else 400 `parameter_missing`.',
     body: ShiftBody,
     bodyExample: { cashier: SHIFT_EXAMPLE.cashier, pin: '4927' },
@@ -93,10 +105,8 @@ function startShiftRoute(ctx: ApiContext) {
       if (cashier === undefined || pin === undefined) {
         return refuse('parameter_missing', 'Send both.', cashier === undefined ? 'cashier' : 'pin');
       }
-      const shift = await startShift(
-        { db: ctx.db, idKey: ctx.keys.id },
-        { terminalId, merchant, cashier, pin, now },
-      );
+      const start = { terminalId, merchant, personId: cashier, pin, now };
+      const shift = await startShift(pinContext(ctx), start);
       return isRefusal(shift) ? shift : answerWith(201, shiftView(shift));
     },
   });

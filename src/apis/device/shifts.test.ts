@@ -95,7 +95,7 @@ describe('a shift', () => {
     const { body: list } = await till.get('/cashiers');
     const data = list.data as { id: string }[];
     for (const { userId } of [ada, ben]) assert.ok(data.some(({ id }) => id === userId));
-    assert.deepEqual(Object.keys(data[0] ?? {}), ['id', 'name']);
+    assert.deepEqual(Object.keys(data[0] ?? {}), ['id', 'name', 'role', 'lifts']);
     assert.equal((await till.get('/terminal')).body.shift, null);
     const first = await comeIn(ada);
     const { id, object, cashier, started_at, ended_at } = first;
@@ -313,8 +313,13 @@ describe('a discount', () => {
     assert.deepEqual(both.map(({ status }) => status).sort(), [201, 403]);
   });
 
-  test('needs no code from a cashier who may give it, or at a till without a shift', async () => {
+  test('needs no code from a cashier who may give it, or where nobody has a PIN', async () => {
     const mayDiscount = async () => (await till.get('/terminal')).body.may_discount;
+    await addCashier();
+    const refused = await till.post('/payment_intents', sale);
+    assert.equal(errorCodeOf(refused.body), 'manager_required', 'nobody is signed in');
+    assert.equal(await mayDiscount(), false);
+    await store.db.query('update memberships set pin_hash = null, pin_id = null');
     assert.equal((await till.post('/payment_intents', sale)).status, 201);
     assert.equal(await mayDiscount(), true);
     await comeIn(await addCashier({ mayDiscount: true }));

@@ -20,6 +20,7 @@ import { present } from '#core/assert.ts';
 import { brandPath } from '#core/brand-styles.ts';
 import { networkOf } from '#core/mode.ts';
 import type { ApiContext } from '#payments/api-context.ts';
+import { hasTillPeople } from '#people/cashier-pins.ts';
 import { knownRates } from '#settlement/chain/fees/fee-rates.ts';
 import type { DeviceCaller } from '#terminals/authenticate-terminal.ts';
 import { reportSoftware } from '#terminals/change-terminal.ts';
@@ -65,13 +66,14 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
   const { accountId } = caller.tenant;
   const { merchant } = caller;
   const asked = { accountId, terminalId: row.id };
-  const [offline, brand, at, shop, shift, taxesOf] = await Promise.all([
+  const [offline, brand, at, shop, shift, taxesOf, hasPeople] = await Promise.all([
     readOffline(ctx, { merchant, row }),
     selectBrand(ctx.db, accountId),
     selectShopAt(ctx.db, asked),
     selectShopSettings(ctx.db, accountId),
     selectShift(ctx.db, caller.terminalId),
     selectTaxSettings(ctx.db, [asked]),
+    hasTillPeople(ctx.db, accountId),
   ]);
   const tax = taxesOf(asked)?.tax_rates.find(({ name }) => name === shop.default_tax_rate);
   return {
@@ -89,7 +91,7 @@ async function renderDevice(ctx: ApiContext, caller: DeviceCaller, row: Terminal
     tag_url: tagUrl(ctx.pages, row),
     brand_path: brand === null ? null : brandPath(brand.style),
     shift: shift === null ? null : shiftView(shift),
-    may_discount: shift === null || shift.may_discount,
+    may_discount: !hasPeople || shift?.may_discount === true,
     fee_rates: knownRates(networkOf(row.livemode)),
   };
 }

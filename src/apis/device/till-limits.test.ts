@@ -38,6 +38,8 @@ beforeEach(async () => {
   const made = await addTerminal(store.db, store.merchant, new Date());
   till = server.device(made.deviceKey);
   terminalId = made.terminalId;
+  // A till without a person refunds nothing where people have PINs.
+  await store.db.query('update memberships set pin_hash = null, pin_id = null');
   await setRate();
   // By default, a first payment of 50 USDC waits for the payer.
   const off = { firstPaymentConfirmFrom: null, highAmountConfirmFrom: null, velocityPerHour: null };

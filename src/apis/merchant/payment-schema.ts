@@ -82,14 +82,18 @@ const SoldAt = nullable({
 });
 
 /** A person at a till is a member of the account, or only works there. */
-export const CashierAt = nullable(
-  Type.String({
-    pattern: '^(usr|stf)_[0-9A-Za-z]+$',
-    maxLength: 64,
-    description: 'The person signed in at the till (`POST /shift`); `null` if none.',
-    examples: ['usr_01QzXo1SdW6tWR3qXn9Uo4'],
-  }),
-);
+/** Schema of the id of a person at the till: a user, or a staff member. */
+export const PersonAtTill = Type.String({
+  pattern: '^(usr|stf)_[0-9A-Za-z]+$',
+  maxLength: 64,
+  description: 'The id of a user (usr_…) or of a staff member (stf_…).',
+  examples: ['usr_01QzXo1SdW6tWR3qXn9Uo4'],
+});
+
+export const CashierAt = nullable({
+  ...PersonAtTill,
+  description: 'The person signed in at the till (`POST /shift`); `null` if none.',
+});
 
 export const Tipping = Type.Object(
   {

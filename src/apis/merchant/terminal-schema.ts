@@ -7,7 +7,7 @@ import {
   OfflineTermsSchema,
   TillLimitsSchema,
 } from '#apis/merchant/offline-schema.ts';
-import { OrderId, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
+import { OrderId, PersonAtTill, TipAmount, Tipping } from '#apis/merchant/payment-schema.ts';
 import { priceFields } from '#apis/merchant/presentment-schema.ts';
 import {
   AtomsOut,
@@ -44,8 +44,8 @@ const terminalFields = {
   refund_limit: nullable({
     ...AtomsOut,
     description:
-      'USDC atoms of one sale that it may refund while nobody is signed in; `null`: as the ' +
-      'account’s `till_refund_limit` says.',
+      'USDC atoms of one sale that it may refund without a signed-in person. If it is `null`, ' +
+      'nothing where people have PINs, else as the account’s `till_refund_limit` says.',
   }),
   refund_limit_presentment: LimitPresentment,
   last_seen_at: nullable(Timestamp),
@@ -63,18 +63,34 @@ export const TerminalListQuery = Type.Object({
   status: Type.Optional(oneOf(['active', 'inactive'] as const, 'Only terminals of this status.')),
 });
 
+export const Pin = Type.String({
+  pattern: '^[0-9]{4,8}$',
+  description: '4 to 8 digits, as text. The service never returns it.',
+  examples: ['4927'],
+});
+
 export const ShiftSchema = Type.Object(
   {
     id: idOf('shf_', 'shift'),
     object: objectType('shift'),
     cashier: nullable({
-      ...idOf('usr_', 'user'),
+      ...PersonAtTill,
       description:
-        'The signed-in cashier. `null`: the PIN or the membership has ended since, so the till ' +
-        'refunds and discounts only with a manager’s code.',
+        'The signed-in person. `null` if there is none, because nobody has a PIN, or because the ' +
+        'PIN or the membership has ended since.',
     }),
     started_at: { ...Timestamp, description: 'When the shift began.' },
     ended_at: nullable({ ...Timestamp, description: 'When it ended; `null` while it is open.' }),
+    refund_limit: nullable({
+      ...AtomsOut,
+      description:
+        'USDC atoms of one sale, over all its refunds, that the signed-in person may refund; ' +
+        '`null` for up to the account’s daily limit, 0 without a person.',
+    }),
+    refund_limit_presentment: LimitPresentment,
+    may_discount: Type.Boolean({
+      description: 'Whether the signed-in person may give discounts; false without a person.',
+    }),
   },
   { title: 'Shift', description: 'A shift at a till.' },
 );
@@ -90,6 +106,9 @@ export const SHIFT_EXAMPLE = {
   cashier: 'usr_01QzX0aKpV9sJm3xRt6Bw2',
   started_at: '2026-10-01T08:00:00.000Z',
   ended_at: null,
+  refund_limit: 20000000,
+  refund_limit_presentment: null,
+  may_discount: false,
 } as const;
 
 export const DeviceSchema = Type.Object(
@@ -150,8 +169,8 @@ export const DeviceSchema = Type.Object(
     shift: ShiftOfTill,
     may_discount: Type.Boolean({
       description:
-        'True if this terminal may give discounts without a manager’s code: no shift is open, or ' +
-        'the signed-in cashier may. A terminal that sells offline gives none otherwise.',
+        'True if this terminal may give discounts without a manager: nobody in the account has a ' +
+        'PIN, or the signed-in person may. A terminal that sells offline gives none otherwise.',
     }),
     offline: nullable({
       ...TillLimitsSchema,
@@ -246,6 +265,19 @@ export function namedCashier({ cashier }: { readonly cashier?: string }): Record
 
 export const ManagerCode = text(20, 'A code from the dashboard, for what needs a manager.', 8);
 
+export const ManagerAtTill = Type.Object(
+  {
+    id: text(64, 'The person: an owner or admin with a PIN, or a manager of the staff.', 1),
+    pin: Pin,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'A manager at the till, who lifts what needs one for this request. The service keeps no ' +
+      'trace of the PIN, and a repeated request with the same key may omit it.',
+  },
+);
+
 export const CashierIntentBody = Type.Object({
   ...priceFields,
   order_id: Type.Optional(OrderId),
@@ -253,6 +285,7 @@ export const CashierIntentBody = Type.Object({
   split_group: Type.Optional(SplitGroupInput),
   cashier: Type.Optional(Cashier),
   manager_code: Type.Optional(ManagerCode),
+  manager: Type.Optional(ManagerAtTill),
   tipping: Type.Optional(nullable(Tipping)),
 });
 

@@ -1,6 +1,7 @@
 import Type from 'typebox';
 import { OfflineFiguresSchema } from '#apis/merchant/offline-schema.ts';
-import { AtomsOut, commonFields, Day, idOf, nullable, oneOf, Timestamp } from '#http/schema.ts';
+import { PersonAtTill } from '#apis/merchant/payment-schema.ts';
+import { AtomsOut, commonFields, Day, nullable, oneOf, Timestamp } from '#http/schema.ts';
 
 const Count = (description: string) => Type.Integer({ minimum: 0, description });
 
@@ -108,7 +109,7 @@ export const TotalsSchema = Type.Object(
           }),
         ),
         cashier_id: nullable({
-          ...idOf('usr_', 'user'),
+          ...PersonAtTill,
           description: 'The person signed in at the till; `null` if none.',
         }),
         ...figuresOut,

@@ -41,7 +41,7 @@ import {
 } from '#payments/offline/take-forwarded.ts';
 import { numbersOf, withNumbers } from '#payments/reserve-settlement-numbers.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
-import { selectMembersAmong } from '#people/membership-queries.ts';
+import { selectPeopleAmong } from '#people/membership-queries.ts';
 import {
   type AskedLines,
   type FindItem,
@@ -201,7 +201,7 @@ async function completeAll(
   const itemsOf = items.length === 0 ? null : await selectSoldItems(db, items);
   const findItem = itemsOf?.(merchant.tenant) ?? (() => undefined);
   const named = records.flatMap(({ cashier }) => cashier ?? []);
-  const people = named.length === 0 ? [] : await selectMembersAmong(db, at.accountId, named);
+  const people = named.length === 0 ? [] : await selectPeopleAmong(db, at.accountId, named);
   const all: Completed[] = [];
   for (const [index, { lines, amount, cashier, presentment }] of records.entries()) {
     const price = presentment?.amount ?? Number(amount);

@@ -13,7 +13,6 @@ import { Discounts } from '#apis/merchant/line-schema.ts';
 import { ShopRate } from '#apis/merchant/presentment-schema.ts';
 import { TerminalSchema } from '#apis/merchant/terminal-schema.ts';
 import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
-import { MAX_AMOUNT } from '#core/money.ts';
 import type { SettingClasses } from '#core/setting-classes.ts';
 import {
   AtomsOut,
@@ -277,11 +276,24 @@ export const CashierAccountSchema = Type.Object(
   { title: 'CashierAccount', description: 'The account, for a cashier.' },
 );
 
-const RefundLimit = Type.Integer({
-  minimum: 0,
-  maximum: MAX_AMOUNT,
-  description: 'USDC atoms of one sale that the member may refund at a till.',
-});
+/** Schema of the rights of a person at tills, in a response. */
+export const tillRights = {
+  pin_blocked: Type.Boolean({
+    description:
+      'True if too many wrong PINs blocked the person, until an admin sets the PIN, or the same ' +
+      'one again.',
+  }),
+  refund_limit: nullable({
+    ...AtomsOut,
+    description:
+      'USDC atoms of one sale that the person may refund at a till; `null` for up to the ' +
+      'account’s daily limit.',
+  }),
+  refund_limit_presentment: LimitPresentment,
+  may_discount: Type.Boolean({
+    description: 'Whether the person may give discounts at a till without a manager.',
+  }),
+};
 
 export const MemberSchema = Type.Object(
   {
@@ -295,11 +307,7 @@ export const MemberSchema = Type.Object(
     }),
     two_factor: Type.Boolean({ description: 'True if the person has a second factor.' }),
     has_pin: Type.Boolean({ description: 'True if the member has a PIN for tills.' }),
-    refund_limit: RefundLimit,
-    refund_limit_presentment: LimitPresentment,
-    may_discount: Type.Boolean({
-      description: 'Whether the member may give discounts at a till without a manager’s code.',
-    }),
+    ...tillRights,
     version: VersionOut,
     created: Timestamp,
   },

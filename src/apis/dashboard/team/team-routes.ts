@@ -10,8 +10,12 @@ import {
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
 import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
-import { hasTrustedFactor } from '#apis/dashboard/sessions/confirm-identity.ts';
-import { limitInput, limitPresentment } from '#apis/merchant/limit-schema.ts';
+import {
+  hasTrustedFactor,
+  requireTrustedFactor,
+} from '#apis/dashboard/sessions/confirm-identity.ts';
+import { PinBody, tillRightsInput } from '#apis/dashboard/team/staff-schema.ts';
+import { limitPresentment } from '#apis/merchant/limit-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { MAX_AMOUNT, toJsonAtoms } from '#core/money.ts';
 import type { ApiContext } from '#payments/api-context.ts';
@@ -22,15 +26,20 @@ import { inviteMember, withdrawInvitation } from '#people/invite.ts';
 import { type MemberRow, selectMembers } from '#people/membership-queries.ts';
 import { type OrganizationMember, selectInheritedMembers } from '#people/organization-queries.ts';
 import type { TeamRef } from '#people/record-team-changes.ts';
+import { liftsLimits } from '#people/role-order.ts';
 
 const TAG = 'Team';
 
 function memberView(row: MemberRow) {
   const { user_id: user, email, name, role, two_factor, version, created } = row;
-  const { has_pin, refund_limit, may_discount } = row;
+  const { has_pin, refund_limit, may_discount, pin_locked_at } = row;
   const refund_limit_presentment = limitPresentment(refund_limit, row.refund_limit_presentment);
-  const limits = { refund_limit: toJsonAtoms(refund_limit), refund_limit_presentment };
-  const atTills = { has_pin, ...limits, may_discount };
+  const limits = {
+    refund_limit: refund_limit === null ? null : toJsonAtoms(refund_limit),
+    refund_limit_presentment,
+  };
+  const pin = { has_pin, pin_blocked: pin_locked_at !== null };
+  const atTills = { ...pin, ...limits, may_discount };
   const organization = null;
   return { user, email, name, role, organization, two_factor, ...atTills, version, created };
 }
@@ -41,7 +50,7 @@ function memberView(row: MemberRow) {
 export function inheritedView(row: OrganizationMember) {
   const { user_id: user, organization_id: organization, email, name, role, two_factor } = row;
   const limits = { refund_limit: 0, refund_limit_presentment: null };
-  const atTills = { has_pin: false, ...limits, may_discount: false };
+  const atTills = { has_pin: false, pin_blocked: false, ...limits, may_discount: false };
   const unchanged = { version: 0, created: row.created };
   return { user, email, name, role, organization, two_factor, ...atTills, ...unchanged };
 }
@@ -85,18 +94,7 @@ function membersRoute({ db }: ApiContext) {
 const MemberBody = Type.Object({
   version: Version,
   role: Type.Optional(RoleField),
-  refund_limit: Type.Optional(
-    limitInput(
-      MAX_AMOUNT,
-      'How much of one sale, over all its refunds, this person may refund at a till without a ' +
-        'manager’s code.',
-    ),
-  ),
-  may_discount: Type.Optional(
-    Type.Boolean({
-      description: 'Whether this person may give discounts at a till without a manager’s code.',
-    }),
-  ),
+  ...tillRightsInput,
 });
 
 function changeMemberRoute(ctx: ApiContext) {
@@ -122,7 +120,7 @@ function changeMemberRoute(ctx: ApiContext) {
       const place = { accountId: ref.accountId, param: 'refund_limit', most: MAX_AMOUNT };
       const row = await ctx.db.transaction(async (tx) => {
         const refundLimit =
-          refund_limit === undefined ? undefined : await readLimit(tx, refund_limit, place);
+          refund_limit == null ? refund_limit : await readLimit(tx, refund_limit, place);
         if (isRefusal(refundLimit)) return refundLimit;
         const change = { userId: request.params.user ?? '', version, role };
         return changeMember(tx, ref, { ...change, refundLimit, mayDiscount: may_discount });
@@ -131,14 +129,6 @@ function changeMemberRoute(ctx: ApiContext) {
     },
   });
 }
-
-const PinBody = Type.Object({
-  pin: Type.String({
-    pattern: '^[0-9]{4,8}$',
-    description: '4 to 8 digits, as text. The service never returns it.',
-    examples: ['4927'],
-  }),
-});
 
 function setPinRoute(ctx: ApiContext) {
   return personRoute<undefined, typeof PinBody>({
@@ -150,14 +140,23 @@ function setPinRoute(ctx: ApiContext) {
     summary: 'Set the PIN with which a member starts a shift at a till',
     description:
       'The PIN works at every till of the account, in both modes. A shift that was started with ' +
-      'an earlier PIN no longer lets its person refund or discount.',
+      'an earlier PIN no longer lets its person refund or discount. The PIN of an owner or admin ' +
+      'lifts limits, and so needs six digits and, in a live account, a fresh second factor. Rows ' +
+      'and the most common PINs are refused. Setting a PIN, also the same one, ends a block.',
     access: 'admin',
+    asks: 'own',
     params: { user: 'user' },
     body: PinBody,
     response: MemberSchema,
     errors: ['service_unavailable'],
     handle: async (request) => {
+      const { caller, now } = request;
       const pin = { userId: request.params.user ?? '', pin: request.body.pin };
+      const members = await selectMembers(ctx.db, caller.tenant.accountId);
+      const { role } = members.find(({ user_id: user }) => user === pin.userId) ?? {};
+      const isLifting = role !== undefined && liftsLimits(role);
+      const unproven = isLifting && caller.isRealMoney ? requireTrustedFactor(caller, now) : null;
+      if (unproven !== null) return unproven;
       const row = await changePin({ db: ctx.db, idKey: ctx.keys.id }, teamRef(ctx, request), pin);
       return isRefusal(row) ? row : answerWith(200, memberView(row));
     },

@@ -136,7 +136,8 @@ const LabelBody = Type.Object({
       limitInput(
         MAX_AMOUNT,
         'How much of one sale, over all its refunds, it may refund while nobody is signed in; ' +
-          '`null` as the account’s `till_refund_limit` says.',
+          '`null` for nothing where people have PINs, else as the account’s `till_refund_limit` ' +
+          'says.',
       ),
     ),
   ),
