@@ -2538,6 +2538,9 @@ type Export struct {
 	// The last day, YYYY-MM-DD.
 	To string `json:"to"`
 
+	// The number of its entries.
+	Entries int64 `json:"entries"`
+
 	// ISO 8601 UTC with milliseconds.
 	ExpiresAt string `json:"expires_at"`
 }

@@ -2065,6 +2065,8 @@ export interface Export {
   from: string;
   /** The last day, YYYY-MM-DD. */
   to: string;
+  /** The number of its entries. */
+  entries: number;
   /** ISO 8601 UTC with milliseconds. */
   expires_at: string;
 }

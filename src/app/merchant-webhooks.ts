@@ -52,6 +52,7 @@ const ExportSchema = Type.Object(
     format: Type.String({ description: 'The format of the statement. The list may grow.' }),
     from: Type.String({ description: 'The first day, YYYY-MM-DD.' }),
     to: Type.String({ description: 'The last day, YYYY-MM-DD.' }),
+    entries: Type.Integer({ minimum: 0, description: 'The number of its entries.' }),
     expires_at: Timestamp,
   },
   { title: 'Export' },
@@ -63,6 +64,7 @@ const EXPORT_EXAMPLE = {
   format: 'camt.053.001.08',
   from: '2026-09-01',
   to: '2026-09-30',
+  entries: 214,
   expires_at: '2026-10-08T00:00:02.000Z',
 } as const;
 

@@ -1,6 +1,6 @@
 import { selectAccount } from '#accounts/account-queries.ts';
 import { selectShopSettings } from '#accounts/shop-settings.ts';
-import { DatevBooking, type DatevBooks, noDatevAccounts } from '#books/datev.ts';
+import { DatevBooking, type DatevBooks, type DatevRefusal, noDatevAccounts } from '#books/datev.ts';
 import { datevHead, datevRow } from '#books/datev-rows.ts';
 import { type Entry, selectRatesBefore } from '#books/entry-queries.ts';
 import type { Period } from '#books/round-entries.ts';
@@ -69,7 +69,7 @@ class Batches {
   }
 }
 
-async function readBooks(db: Database, statement: Statement): Promise<DatevBooks | Refusal> {
+async function readBooks(db: Database, statement: Statement): Promise<DatevBooks | DatevRefusal> {
   const { tenant, range } = statement;
   const { datev } = present(await selectAccount(db, tenant.accountId), 'account');
   if (datev === null) return noDatevAccounts();
@@ -82,7 +82,10 @@ async function readBooks(db: Database, statement: Statement): Promise<DatevBooks
 type Chunks = AsyncIterable<readonly Entry[]>;
 
 /** Reads the whole period once, so that a file that has begun never ends with a refusal. */
-export async function planDatev(db: Database, statement: Statement): Promise<DatevPlan | Refusal> {
+export async function planDatev(
+  db: Database,
+  statement: Statement,
+): Promise<DatevPlan | DatevRefusal> {
   const books = await readBooks(db, statement);
   if (isRefusal(books)) return books;
   return planBatches(books, statement, entriesOf(db, statement));
@@ -92,7 +95,7 @@ export async function planBatches(
   books: DatevBooks,
   period: Period,
   chunks: Chunks,
-): Promise<DatevPlan | Refusal> {
+): Promise<DatevPlan | DatevRefusal> {
   const booking = new DatevBooking(books, period);
   const plan = new Batches(period);
   for await (const entries of chunks) {

@@ -33,22 +33,30 @@ const USD = 'USD';
 const ONE_USD = readRate('1');
 const RATE_UNIT = 10n ** BigInt(RATE_DECIMALS);
 
-function noAccount(name: string): Refusal {
-  const message = `Set an account for ${name} in \`datev\` of the account’s settings first.`;
-  return refuse('parameter_invalid', message, 'format');
+/** A refusal, with its reason for the mail of a schedule. */
+export interface DatevRefusal extends Refusal {
+  readonly reason: 'accounts' | 'account' | 'rate';
+  /** What lacks an account or a rate. */
+  readonly subject: string;
 }
 
-function noRate(id: string, currency: string): Refusal {
+function noAccount(name: string, setting: string): DatevRefusal {
+  const message = `Set an account for ${name} first: \`datev.${setting}\` of the settings.`;
+  const refusal = refuse('parameter_invalid', message, 'format');
+  return { ...refusal, reason: 'account', subject: setting };
+}
+
+function noRate(id: string, currency: string): DatevRefusal {
   const message =
     `${id} cannot be exported: no exchange rate for ${currency} was stored with it, or with an ` +
     'earlier entry. Export the days without it, or use another format.';
-  return refuse('parameter_invalid', message, 'format');
+  return { ...refuse('parameter_invalid', message, 'format'), reason: 'rate', subject: id };
 }
 
 /** The refusal of a shop that has not set its accounts. */
-export function noDatevAccounts(): Refusal {
+export function noDatevAccounts(): DatevRefusal {
   const message = 'Set the accounts first: `datev` of the account’s settings.';
-  return refuse('parameter_invalid', message, 'format');
+  return { ...refuse('parameter_invalid', message, 'format'), reason: 'accounts', subject: '' };
 }
 
 /** Returns the revenue account of the highest rate, or of sales without lines. */
@@ -78,7 +86,7 @@ export class DatevBooking {
   }
 
   /** Returns an entry's postings, none of 0.00. */
-  postings(entry: Entry): Posting[] | Refusal {
+  postings(entry: Entry): Posting[] | DatevRefusal {
     this.#learn(entry);
     const { currency, minor } = entry;
     const isPriced = currency !== null && minor !== null && minor !== 0n;
@@ -105,20 +113,20 @@ export class DatevBooking {
     return postings;
   }
 
-  #accountOf({ rate, isTip }: EntryPart): string | Refusal {
+  #accountOf({ rate, isTip }: EntryPart): string | DatevRefusal {
     const { accounts } = this.#books;
-    if (isTip) return accounts.tips ?? highestAccount(accounts) ?? noAccount('tips (`tips`)');
+    if (isTip) return accounts.tips ?? highestAccount(accounts) ?? noAccount('tips', 'tips');
     if (rate === null) {
-      return accounts.revenue.none ?? noAccount('sales without items (`revenue.none`)');
+      return accounts.revenue.none ?? noAccount('sales without items', 'revenue.none');
     }
-    const name = `the tax rate ${centsText(BigInt(rate))} % (\`revenue.${rate}\`)`;
-    return accounts.revenue[rate] ?? noAccount(name);
+    const name = `the tax rate ${centsText(BigInt(rate))} %`;
+    return accounts.revenue[rate] ?? noAccount(name, `revenue.${rate}`);
   }
 
   /**
    * Returns the units of a currency for one of the base, in millionths; `null` for the base itself.
    */
-  #rateOf(currency: string, entry?: Entry): bigint | null | Refusal {
+  #rateOf(currency: string, entry?: Entry): bigint | null | DatevRefusal {
     const { base } = this.#books;
     if (currency === base) return null;
     const id = entry === undefined ? ROUNDING : entryId(entry);
@@ -142,7 +150,7 @@ export class DatevBooking {
   }
 
   /** Returns the posting of what rounding to cents has left; `null` if there is none. */
-  rounding(): Posting | null | Refusal {
+  rounding(): Posting | null | DatevRefusal {
     const left = this.#rounding.left();
     if (left === 0n) return null;
     const rate = this.#rateOf(USD);

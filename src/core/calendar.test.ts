@@ -5,9 +5,12 @@ import {
   dayBounds,
   dayIn,
   dayStart,
+  daysInOrder,
   isTimeZone,
   localTime,
+  type ShopDays,
   wallTime,
+  withDayStart,
 } from '#core/calendar.ts';
 import { DAY_MS } from '#core/durations.ts';
 
@@ -56,6 +59,62 @@ test('in every zone, at every change of clocks from 2020 to 2030, days follow on
     }
   }
   assert.ok(seen > 5_000, `${seen} days`);
+});
+
+test('days follow one another at every change of clocks, whenever they start', () => {
+  for (const zone of ['Europe/Berlin', 'America/Santiago', 'Australia/Lord_Howe', 'Asia/Beirut']) {
+    for (const at of ['00:30', '01:00', '02:15', '02:30', '03:00', '11:59']) {
+      const shop = { timeZone: zone, starts: [{ from: '2019-01-01', at }] };
+      const inOrder = daysInOrder(shop);
+      for (const day of daysOfChanges(zone)) {
+        const { since, until } = dayBounds(shop, day);
+        const days = [since.getTime() - 1, since.getTime(), until.getTime() - 1, until.getTime()];
+        const expected = [dayAfter(day, -1), day, day, dayAfter(day, 1)];
+        const shown = (read: typeof inOrder) => days.map((time) => read(new Date(time)));
+        assert.deepEqual(
+          shown((time) => dayIn(shop, time)),
+          expected,
+          `${zone} ${at} ${day}`,
+        );
+        assert.deepEqual(shown(inOrder), expected, `${zone} ${at} ${day}`);
+      }
+    }
+  }
+});
+
+test('a day whose start is skipped begins behind the gap, a doubled start at its first', () => {
+  const shop = { timeZone: 'Europe/Berlin', starts: [{ from: '2026-01-01', at: '02:30' }] };
+  const start = (day: string) => dayStart(shop, day).toISOString();
+  assert.equal(start('2026-03-29'), '2026-03-29T01:00:00.000Z');
+  assert.equal(start('2026-10-25'), '2026-10-25T00:30:00.000Z');
+});
+
+test('a change of the start holds from the next start, and past days stay', () => {
+  const hours = (shop: ShopDays, day: string) => {
+    const { since, until } = dayBounds(shop, day);
+    return (until.getTime() - since.getTime()) / 3_600_000;
+  };
+  const change = (shop: ShopDays, at: string, now: string) => {
+    return { ...shop, starts: withDayStart(shop, at, new Date(now)) };
+  };
+  const berlin: ShopDays = { timeZone: 'Europe/Berlin', starts: [] };
+  const late = change(berlin, '05:00', '2026-11-10T12:00:00Z');
+  const shown = ['2026-11-09', '2026-11-10', '2026-11-11'].map((day) => hours(late, day));
+  assert.deepEqual(shown, [24, 29, 24]);
+  const back = change(late, '00:00', '2026-11-12T12:00:00Z');
+  const after = ['2026-11-10', '2026-11-11', '2026-11-12', '2026-11-13'];
+  assert.deepEqual(
+    after.map((day) => hours(back, day)),
+    [29, 24, 19, 24],
+  );
+  // At 02:00 of the 13th, the 12th still runs: midnight has passed, so the next start stays.
+  const atNight = change(late, '00:00', '2026-11-13T01:00:00Z');
+  const days = ['2026-11-12', '2026-11-13', '2026-11-14'];
+  assert.deepEqual(
+    days.map((day) => hours(atNight, day)),
+    [24, 19, 24],
+  );
+  assert.deepEqual(change(late, '00:00', '2026-11-10T13:00:00Z').starts, [], 'withdrawn in time');
 });
 
 test('where midnight occurs twice, the day begins at the first one', () => {

@@ -93,7 +93,7 @@ function exported(now: Date): Sample {
     object: 'export',
     url: 'https://example.com/api/dashboard/v1/exports/sample',
     format: 'csv',
-    ...{ from: '2026-09-01', to: '2026-09-30' },
+    ...{ from: '2026-09-01', to: '2026-09-30', entries: 214 },
     expires_at: new Date(now.getTime() + 604_800_000).toISOString(),
   };
   return { objectId: 'export month 2026-09-01', object };

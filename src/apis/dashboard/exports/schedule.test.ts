@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
 import { announceExports } from '#books/export-schedule.ts';
+import { present } from '#core/assert.ts';
+import { decrypt } from '#core/bearer-secrets.ts';
 import { dayAfter, dayIn } from '#core/calendar.ts';
 import { addSeconds } from '#core/clock.ts';
 import { localWakeups } from '#db/wakeups.ts';
 import { silentLog } from '#observability/log.ts';
+import type { Mail } from '#people/mail-outbox.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
-import { addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
+import { addSales, parseJsonl, SKR03 } from '#testkit/fixtures/payments/books.ts';
 
 /**
  * Tests the automatic actions at the end of a period, and their settings: payouts, and statements
@@ -17,6 +20,7 @@ import { addSales, parseJsonl } from '#testkit/fixtures/payments/books.ts';
  */
 
 const DAY_SECONDS = 86_400;
+const MAIL_KEY = Buffer.alloc(32, 'key');
 
 let server: DashboardServer;
 let owner: PersonClient;
@@ -100,7 +104,7 @@ test('a schedule has the form that the API contract defines', async () => {
 });
 
 function announce(): Promise<boolean> {
-  const mailing = { secretKey: Buffer.alloc(32, 'key'), webUrl: server.origin };
+  const mailing = { secretKey: MAIL_KEY, webUrl: server.origin };
   const { db, clock } = server;
   return announceExports({ db, clock, wakeups: localWakeups(), log: silentLog }, mailing);
 }
@@ -109,6 +113,7 @@ interface ReadyExport {
   readonly url: string;
   readonly from: string;
   readonly to: string;
+  readonly entries: number;
   readonly expires_at: string;
 }
 
@@ -140,6 +145,7 @@ test("a day's statement is announced once after its end, with a link that expire
   await Promise.all(Array.from({ length: 5 }, announce));
   const [one, ...others] = await ready();
   assert.ok(one !== undefined && others.length === 0);
+  assert.equal(one.entries, 1);
   assert.deepEqual([one.from, one.to], [sold, sold]);
   assert.equal(await countMails(), mails + 1);
   const lifetime = new Date(one.expires_at).getTime() - one.created.getTime();
@@ -158,6 +164,8 @@ test("a day's statement is announced once after its end, with a link that expire
   await announce();
   const [, next] = await ready();
   assert.equal(next?.from, dayAfter(today(), -1), 'the last day alone');
+  assert.equal(next?.entries, 0, 'an empty day is announced as one');
+  assert.match((await lastMail()).text, /No entries/);
 });
 
 /** Ends a day. @returns how many events and mails announce its statement. */
@@ -167,6 +175,34 @@ async function announced(): Promise<{ readonly events: number; readonly mails: n
   await announce();
   return { events: (await ready()).length - events, mails: (await countMails()) - mails };
 }
+
+/** Returns the newest mail, as it is sent. */
+async function lastMail(): Promise<Mail> {
+  const rows = await server.db.query<{ sealed: Buffer; context: string }>(
+    'select sealed, context from mail_outbox order by id desc limit 1',
+  );
+  const { sealed, context } = present(rows[0], 'mail');
+  return JSON.parse(decrypt(MAIL_KEY, sealed, context));
+}
+
+test('a statement that cannot be written is a mail to the owners and the address', async () => {
+  const schedule = { every: 'day', format: 'datev', email: 'books@accountant.test' };
+  assert.equal(await edit(admin, { export_schedule: schedule, language: 'de' }), '200');
+  assert.deepEqual(await announced(), { events: 0, mails: 2 });
+  const unset = await lastMail();
+  assert.match(unset.text, /Konten für DATEV sind nicht festgelegt/);
+  assert.match(unset.subject, /2026-\d\d-\d\d/);
+  const taxes = [{ rate: 1000, net: 100, tax: 10, gross: 110 }];
+  const presentment = { currency: 'usd', amount: 110 };
+  const at = addSeconds(server.clock.now(), ahead);
+  await addSales(server.db, tenant(), [{ at, amount: 1_100_000n, taxes, presentment }]);
+  assert.equal(await edit(admin, { datev: SKR03 }), '200');
+  assert.deepEqual(await announced(), { events: 0, mails: 2 });
+  assert.match((await lastMail()).text, /revenue\.1000/);
+  assert.deepEqual(await announced(), { events: 1, mails: 1 }, 'the next day is announced');
+  const revenue = { ...SKR03.revenue, 1000: '8410' };
+  assert.equal(await edit(admin, { datev: { ...SKR03, revenue }, language: null }), '200');
+});
 
 test('the mails of a schedule stop for a member who loses the role, not for others', async () => {
   const mia = 'mia@books.test';
