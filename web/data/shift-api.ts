@@ -1,5 +1,6 @@
 import { type Answer, createApi } from './api.ts';
-import type { Shift } from './types/device.ts';
+import { fromRoot } from './root-path.ts';
+import type { Shift, ShiftReport, ShiftReportList } from './types/device.ts';
 
 /**
  * Calls about the cashiers of a till. They are in a separate file, because a till without PINs
@@ -9,6 +10,8 @@ import type { Shift } from './types/device.ts';
 /** A long time-out, because the service hashes PINs slowly, and calls queue up when it is busy. */
 const PIN_TIMEOUT_MS = 20_000;
 const QUICK_TIMEOUT_MS = 10_000;
+/** The first report of a till can hold the sales of years. */
+const END_TIMEOUT_MS = 60_000;
 
 /** A cashier who can start a shift. */
 export interface Person {
@@ -20,7 +23,14 @@ export interface ShiftApi {
   people(): Promise<Answer<{ readonly data: readonly Person[] }>>;
   /** Starts the shift, or hands it over to this cashier. */
   start(person: string, pin: string): Promise<Answer<Shift>>;
-  end(): Promise<Answer<Shift>>;
+  /** Starts the shift without a person. Refused if people have PINs. */
+  startEmpty(): Promise<Answer<Shift>>;
+  /** A release without reports answers with the shift. */
+  end(key: string): Promise<Answer<ShiftReport | Shift>>;
+  report(id: string): Promise<Answer<ShiftReport>>;
+  reports(cursor: string | null): Promise<Answer<ShiftReportList>>;
+  /** Returns the report as lines for a printer, marked as a copy. @throws if it cannot be read */
+  text(id: string, width: number): Promise<string>;
 }
 
 export function createShiftApi(deviceKey: string): ShiftApi {
@@ -37,6 +47,24 @@ export function createShiftApi(deviceKey: string): ShiftApi {
         body: { cashier, pin },
         timeoutMs: PIN_TIMEOUT_MS,
       }),
-    end: () => api({ method: 'DELETE', path: '/shift', timeoutMs: QUICK_TIMEOUT_MS }),
+    startEmpty: () =>
+      api({ method: 'POST', path: '/shift', body: {}, timeoutMs: QUICK_TIMEOUT_MS }),
+    end: (idempotencyKey) =>
+      api({ method: 'DELETE', path: '/shift', idempotencyKey, timeoutMs: END_TIMEOUT_MS }),
+    report: (id) => api({ path: `/shifts/${id}`, timeoutMs: QUICK_TIMEOUT_MS }),
+    reports: (cursor) =>
+      api({
+        path: '/shifts',
+        query: cursor === null ? {} : { cursor },
+        timeoutMs: QUICK_TIMEOUT_MS,
+      }),
+    text: async (id, width) => {
+      const response = await fetch(fromRoot(`/api/device/v1/shifts/${id}.txt?width=${width}`), {
+        headers: { Authorization: `Bearer ${deviceKey}` },
+        signal: AbortSignal.timeout(QUICK_TIMEOUT_MS),
+      });
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      return response.text();
+    },
   };
 }

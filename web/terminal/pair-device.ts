@@ -100,7 +100,7 @@ export function forgetMerchant(): void {
     locked: false,
     cashier: '',
     person: null,
-    shiftSince: null,
+    ...{ shiftSince: null, ending: null, ended: null },
     asksForTips: false,
   };
   keepSettings({ ...keptSettings(), ...former });

@@ -141,6 +141,13 @@ export interface Settings {
   readonly cashier: string;
   /** The cashier who is signed in with a PIN of the account, or `null`. */
   readonly person: { readonly id: string; readonly name: string } | null;
+  /**
+   * Idempotency key of the shift's end, from `End shift` until the service has ended it. Meanwhile
+   * nobody is signed in.
+   */
+  readonly ending?: string | null;
+  /** The shift whose report is shown before the next one starts. */
+  readonly ended?: string | null;
   /** True if cashiers of the account had PINs at the service's last response. */
   readonly hasPeople?: boolean;
   readonly asksForTips: boolean;

@@ -47,7 +47,7 @@ export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>
 
 /** Returns the settings of a till where this cashier is signed in. */
 export function shiftOf({ id, name }: Person, { started_at }: Pick<Shift, 'started_at'>) {
-  return { shiftSince: started_at, person: { id, name }, cashier: '' };
+  return { shiftSince: started_at, person: { id, name }, cashier: '', ended: null };
 }
 
 function HandOver({

@@ -163,6 +163,7 @@ function RunningShift(props: RunningProps): ReactNode {
   return (
     <>
       {hasDisplay ? <DisplaySender {...context} /> : null}
+      {settings.ending ? <StartScreen {...context} /> : null}
       {isLocked ? (
         <LockScreen {...context} onPairAgain={onPairAgain} />
       ) : (
@@ -200,7 +201,7 @@ function Screen(context: TillContext): ReactNode {
   if (page === 'history') return <HistoryScreen {...context} paymentId={id} />;
   if (page === 'find') return <FindScreen {...context} receipt={id} />;
   if (page === 'settings') return <SettingsScreen {...context} />;
-  if (page === 'totals') return <TotalsScreen {...context} />;
+  if (page === 'totals') return <TotalsScreen {...context} part={id} />;
   if (page === CATALOGUE && phase.at === 'keypad') return <CatalogueScreen {...context} />;
   return isOver ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
 }

@@ -3,9 +3,11 @@ import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
 import { askForCamera } from '../reader/camera.ts';
 import { hasNfc, readNfc } from '../reader/read-nfc.ts';
+import { ShiftEnd } from '../shift-end.ts';
 import { CashierField } from './cashier-field.tsx';
 import { shiftOf, usePeople, useShiftApi } from './cashiers.tsx';
 import { PersonForm } from './person-form.tsx';
+import { EndedReport } from './shifts.tsx';
 import type { TillContext } from './till-context.ts';
 import { NotLoaded } from './use-loaded.tsx';
 
@@ -19,8 +21,13 @@ async function askForPermissions(): Promise<void> {
   await askForCamera();
 }
 
-/** Asks for a cashier and a PIN if the account has cashiers with PINs. */
+/** Starts a shift. While one is ending, it has nothing to show, and ends that shift. */
 export function StartScreen(context: TillContext): ReactNode {
+  return context.settings.ending ? <ShiftEnd {...context} /> : <Start {...context} />;
+}
+
+/** Asks for a cashier and a PIN if the account has cashiers with PINs. */
+function Start(context: TillContext): ReactNode {
   const { settings, device } = context;
   const api = useShiftApi();
   const { people, failed, reload } = usePeople(api, context);
@@ -47,18 +54,22 @@ export function StartScreen(context: TillContext): ReactNode {
         />
       ) : null}
       {hasPeople ? null : <PlainStart {...context} />}
+      {settings.ended == null ? null : <EndedReport {...context} shift={settings.ended} />}
     </div>
   );
 }
 
 function PlainStart(context: TillContext): ReactNode {
   const { change, view } = context;
+  const api = useShiftApi();
   const [busy, setBusy] = useState(false);
   const start = async () => {
     setBusy(true);
     await askForPermissions();
     const shiftSince = new Date(Date.now() + view.clockOffsetMs).toISOString();
-    change({ shiftSince, person: null });
+    // Without a connection, the end of the shift starts it on the service.
+    void api.startEmpty();
+    change({ shiftSince, person: null, ended: null });
   };
   return (
     <>

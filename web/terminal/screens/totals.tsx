@@ -10,9 +10,10 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { Money } from '../../ui/typed-money.tsx';
-import { replacePlace } from '../page-path.ts';
-import { OwnPin, useShiftApi } from './cashiers.tsx';
+import { goTo, replacePlace } from '../page-path.ts';
+import { OwnPin } from './cashiers.tsx';
 import { SalesLeft } from './lazy-parts.ts';
+import { ShiftsScreen } from './shifts.tsx';
 import type { TillContext } from './till-context.ts';
 import { NotLoaded, useLoaded } from './use-loaded.tsx';
 
@@ -103,7 +104,12 @@ function Cashiers({ cashiers }: Pick<Totals, 'cashiers'>): ReactNode {
   ));
 }
 
-export function TotalsScreen(context: TillContext): ReactNode {
+/** Shows the open shift or, with the part `shifts`, the reports of those that have ended. */
+export function TotalsScreen(context: TillContext & { readonly part: string | null }): ReactNode {
+  return context.part === 'shifts' ? <ShiftsScreen {...context} /> : <OpenShift {...context} />;
+}
+
+function OpenShift(context: TillContext): ReactNode {
   const { api, device, settings, view } = context;
   const since = settings.shiftSince ?? '';
   const load = useCallback(() => api.totals(since), [api, since]);
@@ -140,29 +146,36 @@ export function TotalsScreen(context: TillContext): ReactNode {
       <Button kind="primary" onClick={() => window.print()} disabled={totals === null}>
         {t('till.print')}
       </Button>
-      <Button onClick={() => setEnding(true)}>{t('till.end_shift.button')}</Button>
+      {settings.ending == null ? (
+        <Button data-name="End shift" onClick={() => setEnding(true)}>
+          {t('till.end_shift.button')}
+        </Button>
+      ) : (
+        <p role="status">{t('till.end_shift.waits')}</p>
+      )}
+      <Button data-name="Earlier shifts" onClick={() => goTo('totals/shifts')}>
+        {t('till.report.earlier_button')}
+      </Button>
       {ending ? <EndDialog {...context} onClose={() => setEnding(false)} /> : null}
     </div>
   );
 }
 
-/** Asks for the signed-in cashier's PIN, if there is one. */
+/** Asks for the signed-in cashier's PIN, if there is one and the service can check it. */
 function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
-  const { settings, change, onClose } = props;
+  const { settings, change, view, onClose } = props;
   const { person } = settings;
-  const api = useShiftApi();
   const end = () => {
-    // If this fails, the shift stays open until the next cashier signs in and takes it over.
-    if (person !== null) void api.end();
-    change({ shiftSince: null, person: null });
-    replacePlace('');
+    change({ person: null, ending: crypto.randomUUID() });
+    onClose();
+    if (!view.reached) replacePlace('');
   };
   return (
     <Dialog title={t('till.end_shift.heading')} onClose={onClose}>
-      <p>{t('till.end_shift.text')}</p>
+      <p>{t(view.reached ? 'till.end_shift.text' : 'till.end_shift.offline_text')}</p>
       {props.offline.view.sales.length === 0 ? null : <SalesLeft {...props} />}
-      {person === null ? (
-        <Button kind="primary" onClick={end}>
+      {person === null || !view.reached ? (
+        <Button data-name="End shift" kind="primary" onClick={end}>
           {t('till.end_shift.button')}
         </Button>
       ) : (
