@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
+import { newId } from '#core/ids.ts';
+import type { Tenant } from '#core/mode.ts';
 import { testEndpoint, wrongBody } from '#testkit/apis/endpoint.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 
@@ -80,6 +82,7 @@ function wrongLines() {
     values.map((value) =>
       wrongBody(`with the ${field} ${JSON.stringify(value)}`, sale({ [field]: value }), at(field)),
     );
+  const rates = [0, 10_001, -1, 0.5, '100', null];
   const quantities = [0, -1, 1.5, '0', '0.000', '1.0000', '1,5', '.5', '-1', '', '1e3', null];
   return [
     ...['name', 'quantity', 'unit_amount', 'tax_rate'].map(without),
@@ -89,6 +92,15 @@ function wrongLines() {
     ...wrong('tax_rate', [-1, 10_001, 0.5, '', 'Unknown', null]),
     ...wrong('tax_inclusive', ['yes', 1, null]),
     ...wrong('discount', [-1, 2_500_001, '1', null]),
+    ...rates.map((rate) =>
+      wrongBody(
+        `with a line’s discount of ${rate} basis points`,
+        sale({ discount: { rate } }),
+        at('discount.rate'),
+      ),
+    ),
+    ...wrong('discount_name', ['x'.repeat(61), 'a\nb']),
+    ...wrong('item', ['item_01QzXo0KcV5sVQ2pWm8Tn3', 'Coffee']),
     wrongBody('with more in a line', sale({ price: 1 }), at('price'), 'parameter_unknown'),
     wrongBody('with lines that are none', { line_items: {} }, 'line_items'),
     wrongBody('with no line at all', { line_items: [] }, 'line_items'),
@@ -110,6 +122,13 @@ function wrongLines() {
     wrongBody('with a discount beside the price', sale({}, { discount: 1 }), 'line_items'),
     wrongBody('with a discount above the lines', sale({}, { discount: 2_500_001 }), 'discount'),
     wrongBody('with a negative discount', sale({}, { discount: -1 }), 'discount'),
+    ...rates.map((rate) =>
+      wrongBody(
+        `with a discount of ${rate} basis points`,
+        sale({}, { discount: { rate } }),
+        'discount.rate',
+      ),
+    ),
     wrongBody('with a discount without lines', { discount: 1 }, 'discount'),
   ];
 }
@@ -230,6 +249,28 @@ test("another account's and another mode's terminals are not accepted", async ()
       [400, 'parameter_invalid', 'terminal'],
     );
   }
+});
+
+test("another account's and another mode's catalog items are not accepted", async () => {
+  const stranger = await api().addMerchant();
+  const addItem = async ({ tenant }: { readonly tenant: Tenant }) => {
+    const id = newId('catalogueItem', new Date());
+    await api().db.query(
+      `insert into catalogue_items (id, account_id, livemode, name, unit_amount, tax_rate,
+         tax_inclusive, position, created)
+       values ($1, $2, $3, 'Coffee', 1, 0, true, 0, now())`,
+      [id, tenant.accountId, tenant.livemode],
+    );
+    return id;
+  };
+  const line = { name: 'Coffee', quantity: 1, unit_amount: 1, tax_rate: 0 };
+  const sell = (item: string) => create({ line_items: [{ ...line, item }] });
+  for (const mode of [stranger.test, api().merchant.live]) {
+    const { status, body } = await sell(await addItem(mode));
+    const { code, param } = body.error;
+    assert.deepEqual([status, code, param], [400, 'parameter_invalid', 'line_items.0.item']);
+  }
+  assert.equal((await sell(await addItem(api().merchant.test))).status, 201);
 });
 
 test('an inactive terminal is refused', async () => {

@@ -46,6 +46,14 @@ const api = testEndpoint({
         'presentment_amount',
       ),
     ),
+    wrongBody('by line, beside a sum', { line_items: [{ line: 0, quantity: 1 }] }, 'line_items'),
+    ...[[{ line: 0, quantity: 1 }], [], null, {}].map((parts) =>
+      wrongBody(
+        `by lines ${JSON.stringify(parts)} of a sale without lines`,
+        { amount: undefined, line_items: parts },
+        'line_items',
+      ),
+    ),
     wrongBody('with a reason of 501 characters', { reason: 'x'.repeat(501) }, 'reason'),
   ],
   elsewhere: 'own',

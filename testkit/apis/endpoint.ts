@@ -159,11 +159,14 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   for (const wrong of endpoint.wrong) {
     test(`${endpoint.name} is refused ${wrong.because}`, async () => {
       const good = await endpoint.good(api);
-      const { status, body } = await api.call(await wrong.call(good, api));
+      const call = await wrong.call(good, api);
+      const kept = await rowsOf(api);
+      const { status, body } = await api.call(call);
       const { code, param = null } = body.error;
       const expected = { status: wrong.status ?? 400, code: wrong.code };
       assert.deepEqual({ status, code }, expected);
       if (wrong.param !== undefined) assert.equal(param, wrong.param);
+      if (status === 400) assert.deepEqual(await rowsOf(api), kept, 'nothing is kept');
     });
   }
   if (endpoint.replay === 'required') {
@@ -176,6 +179,16 @@ export function testEndpoint(endpoint: Endpoint): () => TestApi {
   testReplay(endpoint, current);
   testElsewhere(endpoint, current);
   return current;
+}
+
+/** Tables into which requests of the merchant API write. */
+const TABLES = ['payment_intents', 'refunds', 'events', 'webhook_endpoints', 'idempotency_keys'];
+
+/** Returns the number of rows of each table. */
+async function rowsOf({ db }: TestApi): Promise<readonly string[]> {
+  const counts = TABLES.map((table) => `select '${table} ' || count(*) as count from ${table}`);
+  const rows = await db.query<{ count: string }>(counts.join(' union all '), []);
+  return rows.map(({ count }) => count).toSorted();
 }
 
 /** Returns a request with changed body fields; `undefined` removes a field. */
