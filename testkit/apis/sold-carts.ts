@@ -31,6 +31,7 @@ export interface SoldCart {
   readonly orderId: string;
   /** The token of the receipt's address. */
   readonly receipt: string;
+  readonly refundReceipt: string;
   /** The answers of routes while the cart was not paid, by the name of the surface. */
   readonly open: Readonly<Record<string, Body>>;
   /** The same after the tip was chosen. */
@@ -130,10 +131,12 @@ async function sell(
     line_items: [{ line: 0, quantity: 1 }],
   });
   assert.equal(refund.status, 'succeeded', JSON.stringify(refund));
+  const tokenIn = (url: unknown) => String(url).split('/').at(-1) ?? '';
   return {
     ...{ sale, payer, intent, open, tipped },
     ...{ payment: String(payment), refund: String(refund.id), event: String(event?.id) },
-    ...{ orderId: String(order_id), receipt: String(receipt_url).split('/').at(-1) ?? '' },
+    ...{ orderId: String(order_id), receipt: tokenIn(receipt_url) },
+    refundReceipt: tokenIn(refund.receipt_url),
   };
 }
 

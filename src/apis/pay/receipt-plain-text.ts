@@ -150,7 +150,7 @@ export function receiptText(slip: Slip, url: string, width: TextWidth): string {
     ...(slip.state === null ? [] : centered(slip.state, width)),
     ...(slip.livemode ? [] : wrapped(slip.writer.text('receipt.test_mode'), width)),
     ...block(slip.items),
-    rule,
+    ...(slip.amounts[0]?.isTotal === true ? [] : [rule]),
     ...slip.amounts.flatMap((line) => (line.isTotal === true ? [rule] : []).concat(all([line]))),
     ...block(slip.taxes),
     ...block(slip.facts),
