@@ -1,11 +1,11 @@
 import type { FeeRates } from '#core/charges.ts';
 import type { Intent } from '../data/device-api.ts';
 import { writeRequest } from '../data/offline-request.ts';
-import type { Price } from '../ui/format-price.ts';
 import type { SaleTotal } from '../ui/paid-total.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
 import { dueFor } from '../ui/sale-total.tsx';
 import type { HeldSale } from './offline/held-sales.ts';
+import { requestTotal, slipTotal } from './offline/offline-total.ts';
 import { tipPercentages } from './till-machine.ts';
 import type { Outcome, Phase } from './till-phases.ts';
 
@@ -28,19 +28,9 @@ export type Shown =
       readonly percentages: readonly number[];
     }
   /** The request of an offline sale, which the customer's wallet scans. */
-  | {
-      readonly at: 'asking';
-      readonly text: string;
-      readonly atoms: bigint;
-      readonly price: Price | null;
-    }
+  | ({ readonly at: 'asking'; readonly text: string } & SaleTotal)
   /** A sale that was accepted offline, and its state since. */
-  | {
-      readonly at: 'accepted';
-      readonly is: 'waits' | 'paid' | 'bounced';
-      readonly atoms: bigint;
-      readonly price: Price | null;
-    }
+  | ({ readonly at: 'accepted'; readonly is: 'waits' | 'paid' | 'bounced' } & SaleTotal)
   | ({ readonly at: 'checking' | 'confirming' } & Due)
   | ({
       readonly at: 'pay';
@@ -103,17 +93,15 @@ export function shownOf(
     case 'canceling':
       return { at: 'idle' };
     case 'accepted': {
-      const { nonce, amount: atoms, price = null } = phase.slip;
-      const state = sales.find((sale) => sale.nonce === nonce)?.state.is;
+      const { slip } = phase;
+      const state = sales.find(({ nonce }) => nonce === slip.nonce)?.state.is;
       const isPaid = state === 'succeeded' || state === 'paid_online';
       const is = isPaid ? 'paid' : state === 'bounced' ? 'bounced' : 'waits';
-      return { at: 'accepted', is, atoms, price };
+      return { at: 'accepted', is, ...slipTotal(slip) };
     }
     case 'asking': {
       const { request } = phase;
-      const { price: { currency, amount } = {}, amount: atoms } = request;
-      const price = currency === undefined ? null : { currency, units: BigInt(amount ?? 0) };
-      return { at: 'asking', text: writeRequest(request), atoms, price };
+      return { at: 'asking', text: writeRequest(request), ...requestTotal(request) };
     }
     case 'open': {
       const { intent, tip, declined: isDeclined } = phase;

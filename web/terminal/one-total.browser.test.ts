@@ -31,6 +31,9 @@ const SCREENS = [
   'web/operator/pages/support-payment.tsx',
   'web/pay/pay-link.ts', // the pages of pay link and tag
   'web/terminal/customer-display.ts',
+  'web/terminal/offline/offline-total.ts',
+  'web/terminal/screens/accepted-offline.tsx',
+  'web/terminal/screens/ask-wallet-to-sign.tsx',
   'web/terminal/screens/display.tsx',
   'web/terminal/screens/payment-result.tsx',
   'web/terminal/screens/sales-history.tsx',

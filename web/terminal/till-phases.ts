@@ -147,6 +147,8 @@ export interface Slip {
   /** The first digits of the authorization's nonce, by which the sale is found later. */
   readonly code: string;
   readonly amount: bigint;
+  /** The atoms that leave the wallet. Absent in tills stored by an earlier version. */
+  readonly paid?: bigint;
   /** The nonce of the sale. Absent, like the price, in tills stored by an earlier version. */
   readonly nonce?: string;
   /** The price in the shop's currency; `null` for a sale in USDC. */

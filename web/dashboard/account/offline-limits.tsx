@@ -353,6 +353,15 @@ function Loss({
 /** A move of a major currency against the dollar that has happened within a day. */
 const EXAMPLE_RISE = 400;
 
+/** Returns a currency's name within a sentence: English writes `Swiss franc`, not `Swiss Franc`. */
+function currencyName(currency: string): string {
+  const locale = textLocale();
+  const code = currency.toUpperCase();
+  const name = new Intl.DisplayNames(locale, { type: 'currency' }).of(code) ?? code;
+  if (!locale.startsWith('en') || name === code) return name;
+  return name.replace(/\p{Lu}\p{Ll}*$/u, (word) => word.toLowerCase());
+}
+
 /** Explains by an example what the margin protects against. */
 function MarginText({
   currency,
@@ -362,10 +371,9 @@ function MarginText({
   readonly margin: number | null;
 }): ReactNode {
   if (currency === null || margin === null) return null;
-  const names = new Intl.DisplayNames(textLocale(), { type: 'currency' });
   const lost = Math.max(0, EXAMPLE_RISE - margin);
   const values = {
-    currency: names.of(currency.toUpperCase()) ?? currency.toUpperCase(),
+    currency: currencyName(currency),
     rise: rateText(EXAMPLE_RISE),
     lost: rateText(lost),
   };

@@ -16,6 +16,7 @@ import {
   intentsOf,
   paymentsOf,
   postAsMerchant,
+  setShop,
   type TestTerminal,
 } from '../../testing/till.ts';
 
@@ -274,6 +275,37 @@ test('a member who is not an admin reads limits and sales, and cannot change the
   const { status, body } = await member.post(path, { payments: [sale] });
   assert.deepEqual([status, body.error?.code], [403, 'role_missing']);
   await window.closeClean();
+});
+
+test('a euro shop is offered round limits, and reads what total and margin can cost', async () => {
+  const { sandbox } = stage();
+  await setShop(sandbox, { currency: 'eur' });
+  try {
+    const { id } = await addTestTerminal(sandbox, 'Euro stall');
+    const window = await openSignedIn(stage(), `dashboard/terminals/${id}`, DESKTOP);
+    const { page } = window;
+    await page.getByRole('button', { name: /^Offline sales/ }).click();
+    const dialog = page.getByRole('dialog');
+    const field = (name: RegExp) => dialog.getByRole('textbox', { name });
+    const total = field(/^Total/);
+    await total.waitFor();
+    const names = [/^Per payment/, /^Per card and day/, /^Total/, /^Count/, /^Hours/, /^Margin/];
+    const proposed = await Promise.all(names.map((name) => field(name).inputValue()));
+    assert.deepEqual(proposed, ['50.00', '100.00', '500.00', '50', '24', '1']);
+    await dialog.getByText('you can lose up to €500.00 at this till').waitFor();
+    const says = (words: string) => dialog.getByText(`If the euro rises 4 % while ${words}`);
+    await says('you are offline, you lose 3 % of these sales.').waitFor();
+    await field(/^Margin/).fill('4');
+    await says('you are offline, you lose nothing of these sales.').waitFor();
+    await field(/^Margin/).fill('2.5');
+    await says('you are offline, you lose 1.5 % of these sales.').waitFor();
+    await total.fill('250');
+    await dialog.getByText('you can lose up to €250.00 at this till').waitFor();
+    await window.checkAccessibility();
+    await window.closeClean();
+  } finally {
+    await setShop(sandbox, { currency: null });
+  }
 });
 
 test('an admin sets the limits, and sees the possible loss before saving', async () => {

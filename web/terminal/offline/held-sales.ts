@@ -174,9 +174,9 @@ export function isOver(sale: HeldSale, now: number): boolean {
 }
 
 /** Returns the slip of a sale. Its code is the beginning of the nonce. */
-export function slipOf({ nonce, amount, acceptedAt, presentment = null }: HeldSale): Slip {
+export function slipOf({ nonce, amount, value, acceptedAt, presentment = null }: HeldSale): Slip {
   const digits = nonce.slice(2, 10).toUpperCase();
   const code = `${digits.slice(0, 4)}-${digits.slice(4)}`;
   const price = presentment && { ...presentment, units: BigInt(presentment.amount) };
-  return { nonce, code, amount: BigInt(amount), price, acceptedAt };
+  return { nonce, code, amount: BigInt(amount), paid: BigInt(value), price, acceptedAt };
 }

@@ -247,6 +247,9 @@ test('the till names the smaller of limit and cap, in the currency in which it s
   assert.deepEqual(most('eur'), { units: 1_000, currency: 'eur' });
   assert.deepEqual(most('eur', { cap: 10_853_143 }), { units: 990, currency: 'eur' });
   assert.deepEqual(most(null), { units: 10_854_227, currency: null });
+  // €92.13 are 101.000001 USDC, and 100.000000 without the margin.
+  const inAtoms = { presentment: null, per_payment: 100_000_000 };
+  assert.deepEqual(most('eur', inAtoms), { units: 9_213, currency: 'eur' });
   assert.deepEqual(most(null, { cap: 5_000_000 }), { units: 5_000_000, currency: null });
 });
 

@@ -160,8 +160,9 @@ export function mostPerPayment(currency: string | null, standing: Standing): Mos
   const { rate, margin } = terms;
   const priced = { currency: terms.currency, rate };
   const atMost = (units: bigint) => toMinorUnitsDown(units, priced);
-  // A sale counts without the margin against a limit in atoms or another currency.
-  const raised = (BigInt(limits.per_payment) * BigInt(10_000 + margin)) / 10_000n;
+  // A sale counts without the margin, rounded down, against a limit in atoms or another currency.
+  const above = (BigInt(limits.per_payment) + 1n) * BigInt(10_000 + margin);
+  const raised = (above + 9_999n) / 10_000n - 1n;
   const most = own.currency === currency ? own.units : atMost(raised);
   const units = cap === null ? most : Math.min(most, atMost(BigInt(cap)));
   return { units, currency };

@@ -2,16 +2,16 @@ import { type ReactNode, useEffect } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import { cellsOf } from '../../../reader/src/printing/escpos.ts';
 import { Button } from '../../ui/button.tsx';
-import { formatPrice } from '../../ui/format-price.ts';
-import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { sumWords } from '../../ui/paid-total.ts';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
-import { Sum } from '../../ui/sum.tsx';
+import { Total } from '../../ui/sale-total.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { formatTime, Time } from '../../ui/time.tsx';
 import { bounceWords } from '../offline/bounce-words.ts';
 import type { HeldSale } from '../offline/held-sales.ts';
+import { slipTotal } from '../offline/offline-total.ts';
 import { signal } from '../sounds-and-vibration.ts';
 import type { Accepted, Slip } from '../till-phases.ts';
 import { keptSettings } from '../till-storage.ts';
@@ -19,10 +19,7 @@ import type { TillContext } from './till-context.ts';
 import { usePrinterJob } from './use-printer-job.tsx';
 import './ask-wallet-to-sign.css';
 
-function linesOf(
-  { code, amount, acceptedAt, price = null }: Slip,
-  { merchant, width }: SlipFor,
-): string {
+function linesOf(slip: Slip, { merchant, width }: SlipFor): string {
   const fact = (name: string, value: string) =>
     `${name}${' '.repeat(Math.max(1, width - cellsOf(name) - cellsOf(value)))}${value}`;
   const note = `${t('till.offline_sale.accepted_text')} ${t('till.offline_sale.slip_note')}`;
@@ -31,9 +28,9 @@ function linesOf(
     '',
     t('till.offline_sale.accepted'),
     '',
-    fact(t('till.offline_sale.slip_sum'), price === null ? formatUsdc(amount) : formatPrice(price)),
-    fact(t('till.offline_sale.slip_time'), formatTime(acceptedAt, 'full')),
-    fact(t('till.offline_sale.slip_code'), code),
+    fact(t('ui.total'), sumWords(slipTotal(slip).total)),
+    fact(t('till.offline_sale.slip_time'), formatTime(slip.acceptedAt, 'full')),
+    fact(t('till.offline_sale.slip_code'), slip.code),
     '',
     ...wrap(note, width),
   ].join('\n');
@@ -138,7 +135,7 @@ export function AcceptedScreen({
       >
         <Icon name={SOUNDS[look]} />
         <h1>{title}</h1>
-        <Sum atoms={slip.amount} price={slip.price ?? null} />
+        <Total {...slipTotal(slip)} />
         <p>{words}</p>
       </section>
       <section className="card stack result-facts">
@@ -156,7 +153,7 @@ export function AcceptedScreen({
             </bdi>
           </Fact>
         </FactList>
-        <p className="soft small">{t('till.offline_sale.slip_note')}</p>
+        {look === 'good' ? null : <p className="soft small">{t('till.offline_sale.slip_note')}</p>}
       </section>
       <PrintSlip slip={slip} merchant={merchant} />
       <Button

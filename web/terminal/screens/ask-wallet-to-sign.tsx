@@ -1,17 +1,14 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useState } from 'react';
-import { toMinorUnits } from '#core/currency-conversion.ts';
 import { writeRequest } from '../../data/offline-request.ts';
-import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatPrice } from '../../ui/format-price.ts';
-import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Notice } from '../../ui/notice.tsx';
-import { Sum } from '../../ui/sum.tsx';
+import { sumWords } from '../../ui/paid-total.ts';
+import { Total } from '../../ui/sale-total.tsx';
 import { t } from '../../ui/text/t.ts';
-import { rich } from '../../ui/text/tagged-text.ts';
 import { problemWords } from '../offline/bounce-words.ts';
+import { requestTotal } from '../offline/offline-total.ts';
 import { hasCamera } from '../reader/camera.ts';
 import { readText } from '../reader/read-credential.ts';
 import type { Asking } from '../till-phases.ts';
@@ -81,30 +78,17 @@ function Request({
   request,
   text,
 }: Pick<Asking, 'request'> & { readonly text: string }): ReactNode {
-  const { price = null } = request;
-  const priceOf = (units: number | bigint) =>
-    price && { currency: price.currency, units: BigInt(units) };
-  const shown = priceOf(price?.amount ?? 0);
-  const total = price && priceOf(toMinorUnits(request.value, price));
+  const due = requestTotal(request);
   return (
     <>
       <div className="due">
-        <Sum atoms={request.amount} price={shown} />
-        {request.value === request.amount ? null : (
-          <p className="soft">
-            {rich('till.offline_sale.with_fees', {
-              sum: () => <Amount atoms={request.value} price={total} />,
-            })}
-          </p>
-        )}
+        <Total {...due} />
       </div>
       <figure className="pay-qr asking-code">
         <Qr
           data-name="Request"
           value={text}
-          label={t('till.offline_sale.code', {
-            sum: shown === null ? formatUsdc(request.amount) : formatPrice(shown),
-          })}
+          label={t('till.offline_sale.code', { sum: sumWords(due.total) })}
         />
         <figcaption className="soft small">{t('till.offline_sale.code_text')}</figcaption>
       </figure>

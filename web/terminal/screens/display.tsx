@@ -1,10 +1,8 @@
 import { type ReactNode, useEffect, useState } from 'react';
-import { formatPrice } from '../../ui/format-price.ts';
-import { formatUsdc } from '../../ui/format-usdc.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { sumWords } from '../../ui/paid-total.ts';
 import { Qr } from '../../ui/qr.tsx';
 import { Total } from '../../ui/sale-total.tsx';
-import { Sum } from '../../ui/sum.tsx';
 import { TipChoice } from '../../ui/tip-choice.tsx';
 import {
   type DisplayMessage,
@@ -72,19 +70,14 @@ function Pay(shown: Extract<Shown, { at: 'pay' }>): ReactNode {
   );
 }
 
-function AskingPart({ text, atoms, price }: Extract<Shown, { at: 'asking' }>): ReactNode {
+function AskingPart({ text, ...due }: Extract<Shown, { at: 'asking' }>): ReactNode {
   return (
     <section className="display-pay">
       <div className="due">
-        <Sum atoms={atoms} price={price} />
+        <Total {...due} />
       </div>
       <figure className="pay-qr">
-        <Qr
-          value={text}
-          label={t('till.offline_sale.code', {
-            sum: price ? formatPrice(price) : formatUsdc(atoms),
-          })}
-        />
+        <Qr value={text} label={t('till.offline_sale.code', { sum: sumWords(due.total) })} />
         <figcaption className="soft">{t('till.offline_sale.display_text')}</figcaption>
       </figure>
     </section>
@@ -98,13 +91,13 @@ const ACCEPTED = {
 } as const;
 
 /** Shows the customer the state of an offline sale; never why it bounced. */
-function AcceptedPart({ is, atoms, price }: Extract<Shown, { at: 'accepted' }>): ReactNode {
+function AcceptedPart({ is, ...due }: Extract<Shown, { at: 'accepted' }>): ReactNode {
   const [look, icon, title] = ACCEPTED[is];
   return (
     <section className={`outcome is-full-${look}`} role="status">
       <Icon name={icon} />
       <h2>{t(title)}</h2>
-      <Sum atoms={atoms} price={price} />
+      <Total {...due} />
     </section>
   );
 }
