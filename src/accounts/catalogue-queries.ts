@@ -23,6 +23,7 @@ export const catalogueItems = table(
     color: 'text?',
     position: 'int',
     category: 'text?',
+    barcode: 'text?',
     /** Choices that change the price, as the buttons show them. */
     options: as<readonly ItemOption[]>('jsonb'),
     version: 'int',

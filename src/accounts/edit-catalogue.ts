@@ -1,4 +1,5 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { MAX_ROWS } from '#accounts/catalogue-file.ts';
 import {
   type CatalogueRow,
   catalogueItems,
@@ -19,12 +20,6 @@ import { staleVersion } from '#core/stale-version.ts';
 import type { Sql, Tx } from '#db/database.ts';
 import { basisPointsOf, rateAt, unknownTaxRate } from '#prices/check-asked-lines.ts';
 
-/**
- * Maximum number of items. A till shows them as buttons; a shop with more goods scans codes
- * instead.
- */
-const MAX_ITEMS = 500;
-
 /** The fields of an item that a request may set. Named as in the API. */
 export interface CatalogueEdit {
   readonly name?: string;
@@ -36,6 +31,7 @@ export interface CatalogueEdit {
   readonly tax_inclusive?: boolean;
   readonly color?: string | null;
   readonly category?: string | null;
+  readonly barcode?: string | null;
   readonly options?: readonly ItemOption[];
   readonly position?: number;
 }
@@ -73,9 +69,23 @@ export async function readTillCatalogue(
  * The account stays locked until the end of the transaction: positions depend on each other, so
  * changes are made one at a time.
  */
-async function lockCatalogue(tx: Tx, { accountId, livemode }: Tenant): Promise<CatalogueRow[]> {
+export async function lockCatalogue(
+  tx: Tx,
+  { accountId, livemode }: Tenant,
+): Promise<CatalogueRow[]> {
   await lockOwnAccount(tx, accountId);
   return selectCatalogue(tx, { accountId, livemode });
+}
+
+/** Refuses a barcode that another item has, because a scan must find one item. */
+function checkBarcode(
+  { barcode = null }: CatalogueEdit,
+  others: readonly CatalogueRow[],
+): Refusal | null {
+  const owner = barcode === null ? undefined : others.find((other) => other.barcode === barcode);
+  if (owner === undefined) return null;
+  const message = `The item ${JSON.stringify(owner.name)} already has this barcode.`;
+  return refuse('parameter_invalid', message, 'barcode');
 }
 
 /** Frees a position by moving the item there, and all later ones, back by one. */
@@ -109,7 +119,7 @@ async function readEdit(
   return { currency, tax_rate: points, tax_inclusive: isWithin };
 }
 
-async function recordChange(
+export async function recordChange(
   tx: Tx,
   ref: TenantRef,
   change: {
@@ -134,12 +144,12 @@ export async function createCatalogueItem(
 ): Promise<CatalogueRow | Refusal> {
   const { tenant, now } = ref;
   const others = await lockCatalogue(tx, tenant);
-  const read = await readEdit(tx, ref, item);
+  const read = checkBarcode(item, others) ?? (await readEdit(tx, ref, item));
   if (isRefusal(read)) return read;
-  if (others.length >= MAX_ITEMS) {
+  if (others.length >= MAX_ROWS) {
     return refuse(
       'unexpected_state',
-      `A catalog can have at most ${MAX_ITEMS} items. Delete one first.`,
+      `A catalog can have at most ${MAX_ROWS} items. Delete one first.`,
     );
   }
   const { position = (others.at(-1)?.position ?? 0) + 1 } = item;
@@ -154,6 +164,7 @@ export async function createCatalogueItem(
     unit_amount: BigInt(item.unit_amount),
     color: item.color ?? null,
     category: item.category ?? null,
+    barcode: item.barcode ?? null,
     options: item.options ?? [],
     position,
   });
@@ -174,10 +185,12 @@ export async function editCatalogueItem(
   if (before === undefined) return resourceMissing(MISSING, 'item');
   if (before.version !== edit.version) return staleVersion(before.version);
   const { currency, tax_rate, tax_inclusive } = before;
-  const read = await readEdit(tx, ref, { currency, tax_rate, tax_inclusive, ...edit });
+  const others = items.filter((item) => item !== before);
+  const read =
+    checkBarcode(edit, others) ??
+    (await readEdit(tx, ref, { currency, tax_rate, tax_inclusive, ...edit }));
   if (isRefusal(read)) return read;
   const { position = before.position } = edit;
-  const others = items.filter((item) => item !== before);
   await takePosition(tx, tenant, { position, others });
   const after = await updateCatalogueItem(tx, {
     ...before,
@@ -186,6 +199,7 @@ export async function editCatalogueItem(
     unit_amount: edit.unit_amount === undefined ? before.unit_amount : BigInt(edit.unit_amount),
     color: edit.color === undefined ? before.color : edit.color,
     category: edit.category === undefined ? before.category : edit.category,
+    barcode: edit.barcode === undefined ? before.barcode : edit.barcode,
     options: edit.options ?? before.options,
     position,
   });

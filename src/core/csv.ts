@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Json } from '#core/canonical-json.ts';
 
 /**
@@ -54,4 +55,53 @@ export function csvLine(row: { readonly [key: string]: Json }, columns: readonly
 
 export function csvHeader(columns: readonly string[]): string {
   return `${columns.join(',')}\r\n`;
+}
+
+/** Removes the apostrophe that `csvCell` writes before a cell that begins like a formula. */
+export function withoutApostrophe(cell: string): string {
+  return cell.startsWith("'") && FORMULA.test(cell.slice(1)) ? cell.slice(1) : cell;
+}
+
+/** Decodes a file of a spreadsheet: UTF-8, UTF-16 as Excel’s Unicode text, or Windows-1252. */
+function decoded(bytes: Uint8Array): string {
+  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const other = isUtf16 ? 'utf-16le' : 'windows-1252';
+  // The decoder removes a byte order mark.
+  return new TextDecoder(!isUtf16 && isUtf8(bytes) ? 'utf-8' : other).decode(bytes);
+}
+
+const SEPARATORS = [',', ';', '\t'] as const;
+
+/** Returns the separator of the header, which is a semicolon where decimals have a comma. */
+function separatorOf(text: string): string {
+  const [header = ''] = text.split(/[\r\n]/, 1);
+  const count = (separator: string) => header.split(separator).length;
+  return SEPARATORS.reduce((most, one) => (count(one) > count(most) ? one : most));
+}
+
+/**
+ * Reads the records of a CSV file with any line ends, including the empty ones. A first line such
+ * as `sep=;` names the separator.
+ * @returns `null` if a quoted cell does not end.
+ */
+export function readCsv(bytes: Uint8Array): string[][] | null {
+  const whole = decoded(bytes);
+  const [line = '', named] = /^sep=([,;\t])(?:\r\n|\r|\n)/i.exec(whole) ?? [];
+  const text = whole.slice(line.length);
+  const separator = named ?? separatorOf(text);
+  const quoted = '"([^"]*(?:""[^"]*)*)"';
+  const plain = `((?!")[^${separator}\\r\\n]*)`;
+  const cell = new RegExp(`(?:${quoted}|${plain})(${separator}|\\r\\n|\\r|\\n|$)`, 'y');
+  const records: string[][] = [];
+  let record: string[] = [];
+  while (cell.lastIndex < text.length || record.length > 0) {
+    const found = cell.exec(text);
+    if (found === null) return null;
+    const [, inQuotes, bare = '', end] = found;
+    record.push(inQuotes === undefined ? bare : inQuotes.replaceAll('""', '"'));
+    if (end === separator) continue;
+    records.push(record);
+    record = [];
+  }
+  return records;
 }

@@ -51,6 +51,7 @@ const DESKS: readonly Desk[] = [
       'GET /accounts/{account}/{mode}/exports/withdrawals': '/exports/$',
       'GET /accounts/{account}/{mode}/exports/statement': '/exports/statement`',
       'GET /accounts/{account}/kyb/documents/{id}': '/kyb/documents/$',
+      'GET /accounts/{account}/{mode}/catalogue.csv': '/catalogue.csv`',
       'GET /accounts/{account}/{mode}/feed': '/feed`',
     },
   },

@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { BARCODE } from '#accounts/catalogue-file.ts';
 import {
   ITEM_CATEGORY_LENGTH,
   MAX_MINOR_UNITS,
@@ -6,7 +7,7 @@ import {
   TaxRateInput,
   TaxRateOut,
 } from '#apis/merchant/line-schema.ts';
-import { idOf, nullable, objectType, text } from '#http/schema.ts';
+import { idOf, nullable, objectType, oneOf, text } from '#http/schema.ts';
 
 /**
  * Highest position that a request can send. It is far above the number of items, so that clients
@@ -33,6 +34,15 @@ const itemFields = {
       'The category by which the till and reports group items, 1 to 60 characters; `null` if none.',
       1,
     ),
+  ),
+  barcode: nullable(
+    Type.String({
+      pattern: BARCODE.source,
+      description:
+        'The barcode: 1 to 60 printable ASCII characters without blanks, such as an EAN; `null` ' +
+        'if none. No two items of a catalog have the same one.',
+      examples: ['4006381333931'],
+    }),
   ),
   options: Type.Array(
     Type.Object(
@@ -86,6 +96,7 @@ export const CatalogueItemSchema = Type.Object(
     tax_inclusive: TaxInclusive,
     color: itemFields.color,
     category: itemFields.category,
+    barcode: itemFields.barcode,
     options: itemFields.options,
     position: Position,
     version: Type.Integer({
@@ -106,12 +117,13 @@ export const CATALOGUE_ITEM_EXAMPLE = {
   tax_inclusive: true,
   color: '#a05a2c',
   category: 'Coffee',
+  barcode: null,
   options: [{ name: 'oat', unit_amount: 50 }],
   position: 1,
   version: 1,
 } as const;
 
-/** All items of the account and mode, at most 500, without pages. */
+/** All items of the account and mode, at most 2,000, without pages. */
 export const CatalogueList = Type.Object(
   {
     object: objectType('list'),
@@ -126,6 +138,7 @@ const optional = {
   tax_inclusive: Type.Optional(TaxInclusive),
   color: Type.Optional(itemFields.color),
   category: Type.Optional(itemFields.category),
+  barcode: Type.Optional(itemFields.barcode),
   options: Type.Optional(itemFields.options),
   position: Type.Optional({ ...Position, maximum: MAX_POSITION }),
 };
@@ -141,3 +154,32 @@ export const CatalogueItemEdit = {
   unit_amount: Type.Optional(itemFields.unit_amount),
   ...optional,
 };
+
+export const ImportSchema = Type.Object(
+  {
+    rows: Type.Array(
+      Type.Object(
+        {
+          row: Type.Integer({
+            minimum: 2,
+            description: 'The number of the row as a spreadsheet shows it: the header is row 1.',
+          }),
+          action: oneOf(
+            ['create', 'update', 'none'] as const,
+            'What the import does with the row. `none` if the item is already so, or with `error`.',
+          ),
+          name: Type.String({ description: 'The name in the row.' }),
+          error: nullable(
+            Type.String({ description: 'The reason why the row is refused; `null` if it is not.' }),
+          ),
+        },
+        { description: 'A row of the file.' },
+      ),
+      { description: 'The rows that are not empty, in the order of the file.' },
+    ),
+    applied: Type.Boolean({
+      description: 'True if the file was imported: without `preview`, and without an error.',
+    }),
+  },
+  { title: 'CatalogueImport', description: 'What the import does with each row.' },
+);

@@ -1,8 +1,9 @@
 import { type ReactNode, useState } from 'react';
+import { fromRoot } from '../../data/root-path.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
-import { Button } from '../../ui/button.tsx';
+import { Button, buttonClass } from '../../ui/button.tsx';
 import { EmptyDrawing } from '../../ui/empty-drawing.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -17,6 +18,7 @@ import type { Account } from '../account/account-settings.ts';
 import { Swatch } from '../account/color-choice.tsx';
 import { CatalogDialog } from '../terminals/catalog-dialog.tsx';
 import { CatalogIcon } from '../terminals/catalog-icon.tsx';
+import { CatalogImport } from '../terminals/catalog-import.tsx';
 import { type CatalogItem, type Step, useMoves } from '../terminals/use-move-item.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
 import '../account/shop.css';
@@ -44,6 +46,7 @@ export function Catalog(): ReactNode {
   ) : null;
   return (
     <Page title={t('dashboard.page.catalog')} actions={items.length === 0 ? null : add}>
+      <Files hasItems={items.length > 0} />
       <LoadTogether>
         <Loaded query={account}>
           {(shop) => (
@@ -65,6 +68,32 @@ export function Catalog(): ReactNode {
         </Loaded>
       </LoadTogether>
     </Page>
+  );
+}
+
+/** Buttons for the catalog as a file of a spreadsheet. */
+function Files({ hasItems }: { readonly hasItems: boolean }): ReactNode {
+  const { account, mode, may } = useMerchant();
+  const [imports, setImports] = useState(false);
+  return (
+    <div className="row">
+      {may('admin') ? (
+        <Button data-name="Import" onClick={() => setImports(true)}>
+          {t('dashboard.catalog.import.open_button')}
+        </Button>
+      ) : null}
+      {hasItems ? (
+        <a
+          className={buttonClass({})}
+          data-name="Export"
+          href={fromRoot(`api/dashboard/v1/accounts/${account.id}/${mode}/catalogue.csv`).href}
+          download
+        >
+          {t('dashboard.catalog.export')}
+        </a>
+      ) : null}
+      {imports ? <CatalogImport onClose={() => setImports(false)} /> : null}
+    </div>
   );
 }
 

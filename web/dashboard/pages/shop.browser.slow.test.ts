@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
@@ -219,4 +220,52 @@ test('for a currency without a rate, the page says that tills cannot charge in i
   await page.getByText(/^Rate now: 1 EUR = /).waitFor();
   assert.equal(await page.getByText('There is no rate').count(), 0);
   await window.closeClean();
+});
+
+test('a file of items is previewed, mended and imported, and options are edited', async () => {
+  const { items } = await colleague();
+  const count = (await items()).length;
+  const window = await open('catalog');
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  await page.getByRole('button', { name: 'Import', exact: true }).click();
+  const choose = (text: string) =>
+    dialog.getByLabel('CSV file').setInputFiles({
+      name: 'items.csv',
+      mimeType: 'application/vnd.ms-excel',
+      buffer: Buffer.from(text),
+    });
+  await choose('Name;Price;Barcode\nApple;1,20;111\nFig;1.500;222');
+  await dialog.getByText('1 row has a problem.').waitFor();
+  await dialog.getByRole('row', { name: /3.*Fig.*not 1\.500/ }).waitFor();
+  await window.checkAccessibility();
+  assert.equal((await items()).length, count);
+  await choose('Name;Price;Barcode\nApple;1,20;111\nFig;1,50;222');
+  await dialog.getByText('2 items change.').waitFor();
+  await dialog.getByRole('button', { name: 'Import' }).click();
+  await page.getByText('2 items were imported.').waitFor();
+  await page.getByRole('listitem').filter({ hasText: 'Fig' }).getByText('€1.50').waitFor();
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Export' }).click();
+  const file = await readFile(await (await downloading).path(), 'utf8');
+  assert.match(file, /"Fig","1\.50","0\.00",,"222",/);
+
+  await page.getByRole('button', { name: 'Edit Fig' }).click();
+  await field(dialog, 'Category').fill('Fruit');
+  await dialog.getByRole('button', { name: 'Add option' }).click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.getByText('Enter a name and a price for each option.').waitFor();
+  await field(dialog, 'Option 1').first().fill('peeled');
+  await field(dialog, 'Extra price of option 1').fill('0,30');
+  await window.checkAccessibility();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const fig = (await items()).find(({ name }) => name === 'Fig') as unknown as object;
+  const { category, barcode, options } = fig as Readonly<Record<string, unknown>>;
+  assert.deepEqual(
+    [category, barcode, options],
+    ['Fruit', '222', [{ name: 'peeled', unit_amount: 30 }]],
+  );
+  window.checkClean();
+  await window.close();
 });

@@ -15,6 +15,7 @@ import type { Account } from '../account/account-settings.ts';
 import { ColorChoice } from '../account/color-choice.tsx';
 import { useMerchant } from '../use-merchant.ts';
 import { positionAt } from './catalog-order.ts';
+import { OptionFields, useOptions } from './item-options.tsx';
 import { TaxFields, usualRate } from './item-tax-fields.tsx';
 import type { CatalogItem } from './use-move-item.ts';
 
@@ -28,7 +29,11 @@ export interface CatalogDialogProps {
 }
 
 const LONGEST_NAME = 200;
-const FIELDS = ['name', 'unit_amount', 'tax_rate', 'color', 'position'];
+const LONGEST_CODE = 60;
+const FIELDS = [
+  ...['name', 'unit_amount', 'tax_rate', 'color', 'position'],
+  ...['category', 'barcode', 'options'],
+];
 
 /**
  * Holds the state of the price field. Its currency is the shop's, even if the item had another one.
@@ -44,7 +49,9 @@ function usePrice(item: CatalogItem | null, currency: string | null) {
 function fieldsOf(item: CatalogItem | null) {
   if (item === null) return null;
   const { name, unit_amount, currency, tax_rate, tax_inclusive, color } = item;
-  return { name, unit_amount, currency, tax_rate, tax_inclusive, color };
+  const { category, barcode, options } = item;
+  const more = { category, barcode, options };
+  return { name, unit_amount, currency, tax_rate, tax_inclusive, color, ...more };
 }
 
 function useItem({ account, items, item, onClose }: CatalogDialogProps) {
@@ -61,6 +68,9 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
   const [otherRate, setOtherRate] = useState('');
   const [isWithin, setIsWithin] = useState(item?.tax_inclusive ?? account.prices_include_tax);
   const [color, setColor] = useState(item?.color ?? null);
+  const [category, setCategory] = useState(item?.category ?? '');
+  const [barcode, setBarcode] = useState(item?.barcode ?? '');
+  const options = useOptions(item, currency);
   const [index, setIndex] = useState(before);
   const sending = useSend(FIELDS);
   const current = items.find(({ id }) => id === item?.id) ?? item;
@@ -70,10 +80,13 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
     if (name.trim() === '') return sending.refuse('name', t('dashboard.catalog.problem.name'));
     if (price.sum.is === 'empty')
       return sending.refuse('unit_amount', t('dashboard.catalog.problem.price'));
-    // Does nothing: the field already shows its problem.
+    // The field already shows its problem.
     if (price.sum.is === 'refused') return;
     if (points === null) return sending.refuse('tax_rate', t('percent.invalid'));
+    const chosen = options.read();
+    if (chosen === null) return sending.refuse('options', t('dashboard.catalog.options.problem'));
     const body = {
+      ...{ category: category.trim() || null, barcode: barcode.trim() || null, options: chosen },
       name: name.trim(),
       unit_amount: Number(price.sum.units),
       currency,
@@ -96,6 +109,7 @@ function useItem({ account, items, item, onClose }: CatalogDialogProps) {
   };
   return {
     ...{ name, setName, price, rate, setRate, otherRate, setOtherRate, isWithin, setIsWithin },
+    ...{ category, setCategory, barcode, setBarcode, options },
     ...{ color, setColor, index, setIndex, others, points, sending, save, current, isStale },
   };
 }
@@ -141,6 +155,8 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
           storedRate={isStale ? (current?.tax_rate ?? null) : null}
           error={sending.problemAt('tax_rate')}
         />
+        <CodeFields {...form} />
+        <OptionFields options={form.options} error={sending.problemAt('options')} />
         <ColorChoice
           color={form.color}
           onColor={form.setColor}
@@ -156,6 +172,36 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
         </div>
       )}
     </Dialog>
+  );
+}
+
+function CodeFields(form: ReturnType<typeof useItem>): ReactNode {
+  const { current, isStale, category, barcode, sending } = form;
+  return (
+    <>
+      <TextField
+        label={t('dashboard.catalog.category.label')}
+        value={category}
+        maxLength={LONGEST_CODE}
+        onChange={({ target }) => form.setCategory(target.value)}
+        hint={
+          storedNow({ isStale, stored: current?.category ?? '', typed: category }) ??
+          t('dashboard.catalog.category.hint')
+        }
+        error={sending.problemAt('category')}
+      />
+      <TextField
+        label={t('dashboard.catalog.barcode.label')}
+        value={barcode}
+        maxLength={LONGEST_CODE}
+        autoComplete="off"
+        onChange={({ target }) => form.setBarcode(target.value)}
+        hint={storedNow({ isStale, stored: current?.barcode ?? '', typed: barcode })}
+        error={
+          sending.problemAt('barcode') === null ? null : t('dashboard.catalog.barcode.problem')
+        }
+      />
+    </>
   );
 }
 

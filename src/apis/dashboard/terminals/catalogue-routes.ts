@@ -1,4 +1,5 @@
 import Type from 'typebox';
+import { catalogueFile } from '#accounts/catalogue-file.ts';
 import { selectCatalogue } from '#accounts/catalogue-queries.ts';
 import {
   catalogueItem,
@@ -6,6 +7,8 @@ import {
   editCatalogueItem,
   removeCatalogueItem,
 } from '#accounts/edit-catalogue.ts';
+import { importCatalogue } from '#accounts/import-catalogue.ts';
+import { selectShopSettings } from '#accounts/shop-settings.ts';
 import {
   actorOf,
   MODE,
@@ -18,6 +21,7 @@ import {
   CatalogueItemEdit,
   CatalogueItemSchema,
   CatalogueList,
+  ImportSchema,
   NewCatalogueItemBody,
 } from '#apis/merchant/catalogue-schema.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
@@ -31,7 +35,7 @@ const PATH = `${MODE}/catalogue`;
 const ITEM_FIELDS: SettingClasses = {
   ...{ name: 'printed', unit_amount: 'printed', currency: 'printed' },
   ...{ tax_rate: 'printed', tax_inclusive: 'printed', color: 'inner', position: 'inner' },
-  ...{ category: 'inner', options: 'printed' },
+  ...{ category: 'inner', barcode: 'inner', options: 'printed' },
 };
 
 function refOf({ caller, params, requestId, now }: PersonRequest) {
@@ -67,7 +71,7 @@ function createRoute({ db }: ApiContext) {
     description:
       'Without `position` the new item is the last one. If another item has that position, it ' +
       'and all items behind it move back by one. `currency` and `tax_inclusive` default to the ' +
-      "account's settings, `tax_rate` to 0. A catalog has at most 500 items.",
+      "account's settings, `tax_rate` to 0. A catalog has at most 2,000 items.",
     access: 'admin',
     settings: ITEM_FIELDS,
     body: NewCatalogueItemBody,
@@ -137,6 +141,81 @@ function deleteRoute({ db }: ApiContext) {
   });
 }
 
+function fileRoute({ db }: ApiContext) {
+  return personRoute({
+    method: 'GET',
+    path: `${PATH}.csv`,
+    operationId: 'exportCatalogue',
+    moves: 'nothing',
+    tag: TAG,
+    summary: 'Download the catalog as CSV',
+    description:
+      "The items that are priced in the shop's currency, with the columns `name`, `price`, " +
+      '`tax_rate` (percent), `category`, `barcode` and `color`. UTF-8 with a byte order mark. An ' +
+      'import of the same file changes nothing.',
+    access: 'viewer',
+    returns: 'The catalog.',
+    sends: ['text/csv; charset=utf-8'],
+    example: 'name,price,tax_rate,category,barcode,color\r\n"Tea","2.50","19.00",,,\r\n',
+    handle: async ({ caller }) => {
+      const { tenant } = caller;
+      const [rows, settings] = await Promise.all([
+        selectCatalogue(db, tenant),
+        selectShopSettings(db, tenant.accountId),
+      ]);
+      const headers = {
+        'Content-Type': 'text/csv; charset=utf-8',
+        'Content-Disposition': 'attachment; filename="catalogue.csv"',
+      };
+      return { status: 200, headers, body: catalogueFile(rows, settings) };
+    },
+  });
+}
+
+/** Ample for 2,000 rows with long names. */
+const MAX_FILE_BYTES = 1_048_576;
+
+const ImportQuery = Type.Object({
+  preview: Type.Optional(
+    Type.Boolean({
+      default: true,
+      description: '`false` to import the file. By default, nothing is changed.',
+    }),
+  ),
+});
+
+function importRoute({ db }: ApiContext) {
+  return personRoute<typeof ImportQuery>({
+    method: 'POST',
+    path: `${PATH}/import`,
+    operationId: 'importCatalogue',
+    moves: 'data',
+    tag: TAG,
+    summary: 'Import items from a CSV file: the file itself is the request body',
+    description:
+      'A file with the columns of the export, in any order; `name` and `price` are required, and ' +
+      'at most 2,000 rows and 1 MiB. A row changes the item with its barcode, or else the item ' +
+      'with its name, or adds one. A column that the file lacks changes nothing; an empty cell ' +
+      'removes the value, except that of `tax_rate`. Either all rows are imported or, if one has ' +
+      'an error, none.',
+    access: 'admin',
+    settings: ITEM_FIELDS,
+    query: ImportQuery,
+    upload: { contentTypes: ['text/csv'], maxBytes: MAX_FILE_BYTES },
+    response: ImportSchema,
+    errors: ['parameter_invalid', 'body_too_large', 'content_type_unsupported'],
+    handle: async (request) => {
+      const { query, bytes } = request;
+      const isPreview = query.preview ?? true;
+      const done = await importCatalogue(db, refOf(request), { bytes, isPreview });
+      return isRefusal(done) ? done : answerWith(200, done);
+    },
+  });
+}
+
 export function catalogueRoutes(ctx: ApiContext): PersonRoute[] {
-  return [listRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx)];
+  return [
+    ...[listRoute(ctx), createRoute(ctx), updateRoute(ctx), deleteRoute(ctx)],
+    ...[fileRoute(ctx), importRoute(ctx)],
+  ];
 }

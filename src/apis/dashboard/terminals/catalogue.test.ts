@@ -57,13 +57,15 @@ test("an item gets the fields that it omits from the account's settings", async 
     tax_inclusive: false,
     color: null,
     category: null,
+    barcode: null,
     options: [],
     position: 1,
     version: 1,
   });
   const own = {
     ...{ currency: null, tax_rate: 700, tax_inclusive: true, color: '#A05a2c', position: 9 },
-    ...{ category: 'Deposits', options: [{ name: 'crate', unit_amount: -150 }] },
+    ...{ category: 'Deposits', barcode: '4006381333931' },
+    ...{ options: [{ name: 'crate', unit_amount: -150 }] },
   };
   const { id: _, ...token } = await add({ name: 'Bottle', unit_amount: -25, ...own });
   assert.deepEqual(token, {
@@ -196,9 +198,9 @@ test('invalid fields are refused by name, on create and on change', async () => 
   assert.equal((await items()).length, 1);
 });
 
-test('a catalog has at most 500 items', async () => {
+test('a catalog has at most 2,000 items', async () => {
   await clear();
-  const full = Array.from({ length: 500 }, (_, n) => `item_full${n}`);
+  const full = Array.from({ length: 2_000 }, (_, n) => `item_full${n}`);
   const accountId = account.split('/').at(-1);
   await server.db.query(
     `insert into catalogue_items
