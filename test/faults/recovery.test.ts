@@ -61,27 +61,37 @@ describe('the database is restored to an earlier copy while the chain continues'
 describe('a sale in euro, with lines', () => {
   const line_items = [{ name: 'Coffee', quantity: '0.5', unit_amount: 520, tax_rate: 700 }];
   const presentment = { currency: 'eur', amount: 250 };
-  const sale = { presentment, line_items, discount: 10 };
+  // 10 of 260.
+  const sale = { presentment, line_items, discount: { rate: 385 } };
   const setRate = async (rate: string, maxAgeS: number) =>
     putRates(world.db, { eur: rate, usd: '1' }, { now: new Date(), maxAgeS });
   /** Returns the fields of the sale that neither restore nor chain may change. */
   const soldOf = async (path: string) => {
-    const { amount, presentment, line_items, discount } = await world.read(path);
-    return { amount, presentment, line_items, discount };
+    const { amount, presentment, line_items, discount, discount_rate } = await world.read(path);
+    const { taxes, shop_rate } = await world.read(path);
+    return { amount, presentment, line_items, discount, discount_rate, taxes, shop_rate };
   };
+  const refundQuarter = (payment: unknown, key: string, on = 0) =>
+    world.refund(on, { payment, line_items: [{ line: 0, quantity: '0.25' }] }, key);
 
   it('keeps its quote in a restore; a lost one returns once, without any rate', async () => {
     await setRate('1', 3600);
+    await world.db.query(`update accounts set currency = 'eur'`, []);
     const kept = await world.pay('KEPT-EUR', { sale });
     const open = await world.create(0, 'OPEN-EUR', { sale });
+    const quarter = await refundQuarter(kept.payment, 'quarter KEPT-EUR');
     const paths = [
+      `/refunds/${quarter.body.id}`,
       `/payment_intents/${kept.intent}`,
       `/payments/${kept.payment}`,
       `/payment_intents/${open.body.id}`,
     ];
     const sold = await Promise.all(paths.map(soldOf));
+    const ofSale = { taxes: [{ rate: 700, net: 234, tax: 16, gross: 250 }], shop_rate: '1' };
+    assert.partialDeepStrictEqual(sold[2], { discount: 10, discount_rate: 385, ...ofSale });
     const restore = await world.backUp('euro');
     const lost = await world.pay('LOST-EUR', { sale });
+    const other = await refundQuarter(kept.payment, 'other KEPT-EUR');
     await restore();
     await setRate('1.05', -1);
 
@@ -92,9 +102,20 @@ describe('a sale in euro, with lines', () => {
     assert.equal(again.status, 201, JSON.stringify(again.body));
     assert.deepEqual([again.body.id, again.body.recovered], [lost.intent, true]);
     for (const path of [`/payment_intents/${lost.intent}`, `/payments/${lost.payment}`]) {
-      const none = { presentment: null, line_items: null, discount: 0 };
-      assert.deepEqual(await soldOf(path), { amount: 2_500_000, ...none });
+      const none = { presentment: null, line_items: null, discount: 0, discount_rate: null };
+      assert.partialDeepStrictEqual(await soldOf(path), { amount: 2_500_000, ...none });
     }
+    const { taxes, shop_rate } = await world.read(`/payments/${lost.payment}`);
+    assert.deepEqual([taxes, shop_rate], [null, null]);
+    // The chain knows the sum of the lost refund, and so what it took from the taxes, but no lines.
+    const rebuilt = await refundQuarter(kept.payment, 'other KEPT-EUR', 1);
+    assert.equal(rebuilt.body.id, other.body.id, JSON.stringify(rebuilt.body));
+    const {
+      line_items: lines,
+      taxes: back,
+      shop_rate: rate,
+    } = await world.read(`/refunds/${other.body.id}`);
+    assert.deepEqual([lines, back, rate], [null, other.body.taxes, null]);
     assert.equal(await world.settledOnChain('LOST-EUR'), 1);
     await world.comeToRest();
   });

@@ -107,7 +107,7 @@ function requests({ node, sandbox }: Callers) {
     assert.equal(tapped.body.status, 'succeeded', JSON.stringify(tapped.body));
     return { intent: String(created.body.id), payment: String(tapped.body.payment) };
   };
-  const refund = (position: number, body: { payment: unknown; amount: number }, key?: string) =>
+  const refund = (position: number, body: object, key?: string) =>
     persist(() => node(position).merchant.post('/refunds', body, key));
   const read = async (path: string, position = 0) => (await node(position).merchant.get(path)).body;
   return {
