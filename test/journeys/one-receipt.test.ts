@@ -6,6 +6,12 @@ import { assertSums, sumsIn } from '#testkit/apis/sale-sums.ts';
 import { type CartGround, sellCarts } from '#testkit/apis/sold-carts.ts';
 import { visualLines } from '#testkit/fixtures/core/pdf-text.ts';
 import { CART_SALES, type CartSale } from '#testkit/fixtures/payments/cart-sales.ts';
+import {
+  digitsOf,
+  type Language,
+  readable,
+  written,
+} from '#testkit/fixtures/payments/written-sums.ts';
 
 /** Reads the receipts of carts and of their refunds, in each form, currency and language. */
 
@@ -28,50 +34,12 @@ after(async () => {
   await shop?.close();
 });
 
-type Language = 'en' | 'de' | 'ar' | 'ja';
-
-/** How a sum is written: `#` stands for its digits. */
-const SHAPES: Readonly<Record<string, Readonly<Record<Language, string>>>> = {
-  eur: { en: '€#', de: '# €', ar: '# €', ja: '€#' },
-  jpy: { en: '¥#', de: '# ¥', ar: '# JP¥', ja: '￥#' },
-  kwd: { en: 'KWD #', de: '# KWD', ar: '# د.ك.', ja: 'KWD #' },
-  usdc: { en: '# USDC', de: '# USDC', ar: '# USDC', ja: '# USDC' },
-};
 /** Where a sum in USDC and the rate stand in one line below the total. */
 const DETAILS: Readonly<Record<string, string>> = {
   eur: '21.33 USDC · €1 = 1.0854 USDC',
   jpy: '12.90 USDC · 1 USDC = ¥152.35',
   kwd: '63.96 USDC · KWD 1 = 3.2552 USDC',
 };
-
-const DIGITS: Readonly<Record<string, number>> = { eur: 2, jpy: 0, kwd: 3 };
-const USDC_DIGITS = 6;
-/** People read USDC with two decimals. */
-const SHOWN_DIGITS = 2;
-
-/** Writes the digits of a sum. */
-function digitsOf(units: number, { currency }: CartSale, language: Language): string {
-  const digits = DIGITS[currency ?? ''] ?? USDC_DIGITS;
-  const shown = currency === null ? SHOWN_DIGITS : digits;
-  const rounded = Math.round(units / 10 ** (digits - shown));
-  const text = String(rounded).padStart(shown + 1, '0');
-  const whole = text.slice(0, text.length - shown).replace(/(?<=\d)(?=(\d{3})+$)/g, ',');
-  const plain = shown === 0 ? whole : `${whole}.${text.slice(-shown)}`;
-  if (language !== 'de') return plain;
-  return plain.replaceAll(/[.,]/g, (mark) => (mark === '.' ? ',' : '.'));
-}
-
-function written(units: number, sale: CartSale, language: Language): string {
-  const shape = SHAPES[sale.currency ?? 'usdc']?.[language] ?? '#';
-  return shape.replace('#', digitsOf(units, sale, language));
-}
-
-/** Returns a text as people read it: without invisible marks, and with one kind of blank. */
-function readable(text: string): string {
-  const content = text.replaceAll(/<script[\s\S]*?<\/script>|<[^>]*>/g, ' ');
-  const marks = /[\u061c\u200e\u200f\u2066-\u2069]/g;
-  return content.replaceAll(marks, '').replaceAll(/\s+/g, ' ');
-}
 
 /** The sums on the receipt of a sale, and on that of its refund. */
 const ON_SALE = ({ prices, price, tip, fees, total, refund, taxes }: CartSale) => [

@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import { all } from '../../test/sources.ts';
-import { signInAt } from '../testing/desk.ts';
+import { CAFE_SALE, signInAt } from '../testing/desk.ts';
 import { payLinkOf } from '../testing/payer.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
-import { listAsMerchant, newTill, postAsMerchant, setShop } from '../testing/till.ts';
+import { listAsMerchant, newTill, openDisplay, postAsMerchant, setShop } from '../testing/till.ts';
 import { readyWallet } from '../testing/wallet.ts';
 
 /**
@@ -18,8 +18,10 @@ import { readyWallet } from '../testing/wallet.ts';
 
 const stage = ownStage(({ sandbox }) => setShop(sandbox, { currency: 'eur' }));
 
-/** €19.76 and a tip of 10 %; the fee is rounded with the total. */
-const SALE = { gets: '€21.74', total: '€21.84', fee: '€0.10', usdc: '23.70 USDC' };
+/** `CAFE_SALE` and a tip of 10 %; then one coffee is refunded. */
+const SALE = { gets: '€19.56', total: '€19.65', fee: '€0.09', usdc: '21.33 USDC' };
+const REFUND = { sum: '€3.42', usdc: '3.71 USDC', tax: '€0.55' };
+const TIP = { typed: '1.78', atoms: 1_932_052 };
 const RATE = '€1 = 1.0854 USDC';
 
 /** Screens that show what a customer pays. A new one has to be read below. */
@@ -82,41 +84,82 @@ async function readTotal(page: Page, address?: string): Promise<string> {
   return text;
 }
 
+/** Types the tip, and waits for the total with it. */
+async function addTip(page: Page): Promise<void> {
+  await page.getByRole('textbox', { name: 'Custom tip' }).fill(TIP.typed);
+  await page.getByRole('button', { name: /^Add tip/ }).click();
+}
+
+/** Reads the pages that a customer opens before paying. */
+async function readAsCustomer(addresses: readonly string[]): Promise<string[]> {
+  const customer = await stage().browser.open();
+  const texts: string[] = [];
+  for (const address of addresses) {
+    await customer.page.goto(address);
+    await addTip(customer.page);
+    texts.push(await readTotal(customer.page));
+  }
+  await customer.close();
+  return texts;
+}
+
+/** Reads the pages of a merchant's and the network's people. */
+async function readAsPeople(sold: Readonly<Record<'intent' | 'payment' | 'order', unknown>>) {
+  const { sandbox, browser } = stage();
+  const desk = await browser.open();
+  await signInAt(desk, { sandbox, path: 'dashboard/payments' });
+  const list = await readTotal(desk.page);
+  await desk.page.getByRole('link', { name: new RegExp(String(sold.payment)) }).click();
+  await desk.page.getByText(REFUND.sum).first().waitFor();
+  const detail = await readTotal(desk.page);
+  const intent = await readTotal(desk.page, `${sandbox.web_url}/dashboard/intents/${sold.intent}`);
+  await desk.close();
+  const staff = await browser.open();
+  await signInAsStaff(staff, { sandbox, path: `operator/support?text=${sold.order}` });
+  const search = await readTotal(staff.page);
+  await staff.close();
+  return { list, detail, intent, search };
+}
+
 test('one sale has the same two sums on every screen and paper', async () => {
   const { sandbox, browser } = stage();
   const { wallet, pass } = await readyWallet(browser, sandbox);
   const { till, page, terminal } = await newTill(stage());
+  const display = await openDisplay(till);
+  await page.getByRole('link', { name: 'Till' }).click();
   const created = await postAsMerchant(sandbox, '/payment_intents', {
-    presentment: { currency: 'eur', amount: 1_976 },
+    ...CAFE_SALE,
     terminal: terminal.id,
     tipping: { percentages: [10] },
     expires_in: 600,
   });
-  const tip = 2_149_137;
-  await page.getByRole('textbox', { name: 'Custom tip' }).fill('1.98');
-  await page.getByRole('button', { name: /^Add tip/ }).click();
+  await addTip(page);
   const read: Record<string, string> = { waiting: await readTotal(page) };
+  read.display = await readTotal(display);
   const link = await payLinkOf(sandbox, terminal, created.id);
-  const customer = await browser.open();
-  await customer.page.goto(`${link}`);
-  await customer.page.getByRole('textbox', { name: 'Custom tip' }).fill('1.98');
-  await customer.page.getByRole('button', { name: /^Add tip/ }).click();
-  read.pay = await readTotal(customer.page);
-  await customer.close();
+  const [pay = '', tag = ''] = await readAsCustomer([String(link), terminal.tagUrl]);
 
   const tapped = await postAsMerchant(sandbox, `/test_helpers/terminals/${terminal.id}/tap`, {
     payment_intent: created.id,
     credential: { type: 'nfc_id', value: pass },
-    tip_amount: tip,
+    tip_amount: TIP.atoms,
   });
   assert.equal(tapped.status, 'succeeded');
   await till.result('Paid').waitFor();
   read.result = await readTotal(page);
+  read.paidDisplay = await readTotal(display);
   await till.newPayment.click();
+  const refund = await postAsMerchant(sandbox, '/refunds', {
+    payment: tapped.payment,
+    line_items: [{ line: 0, quantity: 1 }],
+  });
   await page.getByRole('link', { name: 'History' }).click();
   read.history = await readTotal(page);
   await page.getByRole('link', { name: new RegExp(String(tapped.payment)) }).click();
   read.historyPayment = await readTotal(page);
+  await page.getByRole('link', { name: 'Totals' }).click();
+  await page.getByText('€17.78').first().waitFor();
+  const totals = (await page.locator('body').textContent()) ?? '';
   await wallet.goTo('History');
   read.wallet = await readTotal(wallet.page);
 
@@ -125,39 +168,35 @@ test('one sale has the same two sums on every screen and paper', async () => {
   const paper = await browser.open();
   read.receipt = await readTotal(paper.page, receipt);
   for (const width of [32, 48]) {
-    const response = await fetch(`${receipt}.txt?width=${width}`);
-    read[`text ${width}`] = await response.text();
+    read[`text ${width}`] = await (await fetch(`${receipt}.txt?width=${width}`)).text();
   }
+  await paper.page.goto(String(refund.receipt_url));
+  const back = (await paper.page.locator('body').textContent()) ?? '';
   await paper.close();
-
-  const desk = await browser.open();
-  await signInAt(desk, { sandbox, path: 'dashboard/payments' });
-  read.list = await readTotal(desk.page);
-  await desk.page.getByRole('link', { name: new RegExp(String(tapped.payment)) }).click();
-  read.detail = await readTotal(desk.page);
-  read.intent = await readTotal(desk.page, `${sandbox.web_url}/dashboard/intents/${created.id}`);
-  await desk.close();
-  const staff = await browser.open();
-  await signInAsStaff(staff, { sandbox, path: `operator/support?text=${payment?.order_id}` });
-  read.search = await readTotal(staff.page);
-  await staff.close();
+  const sold = { intent: created.id, payment: tapped.payment, order: payment?.order_id };
+  Object.assign(read, { pay, tag }, await readAsPeople(sold));
 
   for (const [name, text] of Object.entries(read)) {
     assert.ok(text.includes(SALE.total), `${name}: ${text}`);
     if (name !== 'list' && name !== 'search' && name !== 'history') {
-      assert.match(text, /Service fee\s*€0\.10/, name);
+      assert.match(text, /Service fee\s*€0\.09/, name);
     }
     if (!['list', 'search', 'intent'].includes(name)) assert.ok(text.includes(SALE.usdc), name);
   }
   for (const name of ['result', 'history', 'historyPayment', 'detail']) {
     assert.ok(read[name]?.includes(SALE.gets), `${name}: ${read[name]}`);
   }
-  for (const name of ['waiting', 'pay', 'result', 'receipt', 'text 32', 'detail']) {
+  for (const name of ['waiting', 'pay', 'tag', 'result', 'receipt', 'text 32', 'detail']) {
     assert.ok(read[name]?.replaceAll(/\s+/g, ' ').includes(RATE), `${name}: ${read[name]}`);
   }
+  for (const name of ['historyPayment', 'wallet', 'receipt', 'text 32', 'detail']) {
+    assert.ok(read[name]?.includes(REFUND.sum), `${name}: ${read[name]}`);
+  }
+  for (const part of [REFUND.sum, REFUND.usdc, REFUND.tax]) assert.ok(back.includes(part), back);
+  for (const part of ['€17.78', '€1.78', REFUND.sum]) assert.ok(totals.includes(part), totals);
   for (const object of [tapped, payment]) {
     const { total, fees } = present(object, 'object').presentment as Record<string, unknown>;
-    assert.deepEqual([total, fees], [2_184, 10]);
+    assert.deepEqual([total, fees], [1_965, 9]);
   }
   till.checkClean();
   await till.close();
