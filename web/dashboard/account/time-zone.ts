@@ -1,3 +1,4 @@
+import type { Zone } from '#core/calendar.ts';
 import type { Filters } from '../../desk/filters.tsx';
 import { dayEnd, dayStart } from '../statistics/day-bounds.ts';
 import { type Days, presetDays } from '../statistics/day-presets.ts';
@@ -13,16 +14,23 @@ export function useTimeZone(): string {
   return useKnownTimeZone() ?? 'UTC';
 }
 
+/** Returns when the shop's days start; midnight UTC while loading. */
+export function useShopDays(): Zone {
+  const { data } = useAccount();
+  const timeZone = useTimeZone();
+  if (data === undefined || data.day_starts_at === '00:00') return timeZone;
+  return { timeZone, starts: [{ from: '0001-01-01', at: data.day_starts_at }] };
+}
+
 /** Returns the days of a list's filter: a named period or single days. */
 export function useDays(filters: Filters): Days {
-  const timeZone = useTimeZone();
-  const named = presetDays(filters.get('time') ?? '', timeZone);
+  const named = presetDays(filters.get('time') ?? '', useShopDays());
   return named ?? { from: filters.get('from'), to: filters.get('to') };
 }
 
 /** Returns the days of a list's filter as API parameters. */
 export function useChosenDays(filters: Filters) {
-  const timeZone = useTimeZone();
+  const shop = useShopDays();
   const { from, to } = useDays(filters);
-  return { created_gte: dayStart(from, timeZone), created_lt: dayEnd(to, timeZone) };
+  return { created_gte: dayStart(from, shop), created_lt: dayEnd(to, shop) };
 }

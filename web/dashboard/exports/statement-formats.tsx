@@ -13,6 +13,7 @@ const FORMATS = {
   datev: 'DATEV',
   xero: 'Xero',
   quickbooks: 'QuickBooks',
+  ofx: 'OFX (GnuCash, HomeBank, Quicken)',
 } as const;
 
 export function FormatChoice(props: {

@@ -21,6 +21,7 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { readWhole } from '../../ui/whole-number.ts';
+import { BooksSettings } from '../account/books-settings.tsx';
 import { Brand } from '../account/brand-settings.tsx';
 import { limitFact, type StoredLimit, useLimitField, useShopNow } from '../account/limit-field.tsx';
 import { ShopPrices } from '../account/price-settings.tsx';
@@ -52,6 +53,7 @@ export function Settings(): ReactNode {
               <ShopPrices account={account} />
               <TaxRates account={account} />
               <TillSettings account={account} />
+              <BooksSettings account={account} />
               <ReceiptSettings account={account} />
               <Brand name={account.name} />
             </Fragment>

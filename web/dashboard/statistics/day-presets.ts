@@ -1,3 +1,4 @@
+import type { Zone } from '#core/calendar.ts';
 import { t } from '../../ui/text/t.ts';
 import { dayBefore } from './day-bounds.ts';
 
@@ -27,8 +28,8 @@ function monthBefore(today: string): Days {
 }
 
 /** Returns the days of a named period, today included, or `null` for an unknown name. */
-export function presetDays(name: string, timeZone: string, now: number = Date.now()): Days | null {
-  const daysAgo = (days: number) => dayBefore(days, timeZone, now);
+export function presetDays(name: string, zone: Zone, now: number = Date.now()): Days | null {
+  const daysAgo = (days: number) => dayBefore(days, zone, now);
   const today = daysAgo(0);
   if (name === 'today') return { from: today, to: today };
   if (name === 'yesterday') return { from: daysAgo(1), to: daysAgo(1) };

@@ -3,7 +3,7 @@ import type { ReadHealthResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
 import { DayChart } from './day-chart.tsx';
@@ -36,10 +36,10 @@ const undelivered = (day: Day) => day.undelivered;
 
 /** Shows failed requests and deliveries per day, because integrations often break unnoticed. */
 export function HealthCharts({ days }: { readonly days: number }): ReactNode {
-  const timeZone = useTimeZone();
+  const shop = useShopDays();
   const query = useRead(
     'GET /accounts/{account}/{mode}/health',
-    { query: { from: dayBefore(days - 1, timeZone), to: dayBefore(0, timeZone) } },
+    { query: { from: dayBefore(days - 1, shop), to: dayBefore(0, shop) } },
     { keepsBefore: true },
   );
   return (

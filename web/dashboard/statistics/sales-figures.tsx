@@ -7,7 +7,7 @@ import { formatUsdc } from '../../ui/format-usdc.ts';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays } from '../account/time-zone.ts';
 import { declineWords } from '../payments/decline-words.ts';
 import { useRead } from '../use-merchant.ts';
 import { changeWords } from './chart-scale.ts';
@@ -36,8 +36,8 @@ export function useStatistics(from: string, to: string) {
 }
 
 export function SalesFigures({ length }: { readonly length: number }): ReactNode {
-  const timeZone = useTimeZone();
-  const daysAgo = (days: number) => dayBefore(days, timeZone);
+  const shop = useShopDays();
+  const daysAgo = (days: number) => dayBefore(days, shop);
   const query = useStatistics(daysAgo(length - 1), daysAgo(0));
   // A separate request, so that the chart does not wait for the comparison.
   const earlier = useStatistics(daysAgo(2 * length - 1), daysAgo(length));
@@ -140,9 +140,9 @@ interface DeclinesProps {
 /** Shows the declines that ended intents. Each code links to its intents. */
 function Declines({ counts, length }: DeclinesProps): ReactNode {
   const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
-  const timeZone = useTimeZone();
+  const shop = useShopDays();
   if (declines.length === 0) return null;
-  const [from, to] = [dayBefore(length - 1, timeZone), dayBefore(0, timeZone)];
+  const [from, to] = [dayBefore(length - 1, shop), dayBefore(0, shop)];
   return (
     <div className="stack stack-tight">
       <h3>{t('dashboard.sales_figures.declined.heading')}</h3>

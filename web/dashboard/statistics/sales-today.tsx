@@ -4,7 +4,7 @@ import { Amount } from '../../ui/amount.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
 import { priceOf, type Quoted } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
 import { Figure } from './labeled-figure.tsx';
@@ -36,8 +36,8 @@ function BalanceFigure(): ReactNode {
  * weekday. Last week's figures cover the whole day.
  */
 export function Today(): ReactNode {
-  const timeZone = useTimeZone();
-  const [today, weekAgo] = [dayBefore(0, timeZone), dayBefore(WEEK, timeZone)];
+  const shop = useShopDays();
+  const [today, weekAgo] = [dayBefore(0, shop), dayBefore(WEEK, shop)];
   const query = useStatistics(weekAgo, today);
   const weekday = weekdayOf(weekAgo);
   return (

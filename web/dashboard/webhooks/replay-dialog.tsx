@@ -6,7 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays, useTimeZone } from '../account/time-zone.ts';
 import { dayBefore, dayEnd, dayStart } from '../statistics/day-bounds.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
@@ -20,15 +20,16 @@ export interface ReplayDialogProps {
 
 export function ReplayDialog({ endpoint, onClose }: ReplayDialogProps): ReactNode {
   const { call } = useMerchant();
+  const shop = useShopDays();
   const timeZone = useTimeZone();
   const [chosen, setFrom] = useState<string | null>(null);
-  const from = chosen ?? dayBefore(1, timeZone);
+  const from = chosen ?? dayBefore(1, shop);
   const [to, setTo] = useState('');
   const [replay, setReplay] = useState<string | null>(null);
   const sending = useSend(['since', 'until']);
   const start = async () => {
-    const since = dayStart(from, timeZone);
-    const until = dayEnd(to, timeZone);
+    const since = dayStart(from, shop);
+    const until = dayEnd(to, shop);
     if (since === undefined) return sending.refuse('since', t('dashboard.replay.from_missing'));
     const made = await sending.send(() =>
       call('POST /accounts/{account}/{mode}/webhook_endpoints/{id}/replay', {
