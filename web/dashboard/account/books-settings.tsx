@@ -96,11 +96,14 @@ function ratesOf({ tax_rates: rates }: Account, { revenue }: Values): number[] {
   return [...all].sort((one, other) => one - other);
 }
 
+const FORM = {
+  fields: ['day_starts_at', 'datev', 'revenue', NONE, ...OTHERS],
+  valuesOf,
+  changeOf,
+};
+
 function BooksForm({ account }: AccountProps): ReactNode {
-  const fields = ['day_starts_at', 'datev', ...OTHERS.map((name) => `datev.${name}`)];
-  const rateFields = ratesOf(account, valuesOf(account)).map((rate) => `datev.revenue.${rate}`);
-  const form = { fields: [...fields, ...rateFields, 'datev.revenue.none'], valuesOf, changeOf };
-  const { values, set, isStale, sending, onSend } = useSettingsForm(account, form);
+  const { values, set, isStale, sending, onSend } = useSettingsForm(account, FORM);
   return (
     <Form
       sending={sending}
@@ -139,6 +142,9 @@ function BooksForm({ account }: AccountProps): ReactNode {
   );
 }
 
+/** The name of a revenue field in the API's errors, which leave the rate out. */
+const revenueOf = (rate: string) => (rate === NONE ? NONE : 'revenue');
+
 interface AccountsProps extends AccountProps {
   readonly values: Values;
   readonly set: (change: Partial<Values>) => void;
@@ -156,7 +162,7 @@ function Accounts({ account, values, set, problemAt }: AccountsProps): ReactNode
       value={revenue[rate] ?? ''}
       onChange={({ target }) => set({ revenue: { ...revenue, [rate]: target.value } })}
       hint={hint}
-      error={problemAt(`datev.revenue.${rate}`)}
+      error={/^\d{4,8}$|^$/.test(revenue[rate] ?? '') ? null : problemAt(revenueOf(rate))}
     />
   );
   return (
@@ -181,7 +187,7 @@ function Accounts({ account, values, set, problemAt }: AccountsProps): ReactNode
           value={values[name]}
           onChange={({ target }) => set({ [name]: target.value })}
           hint={t(`dashboard.books_settings.${name}.hint`)}
-          error={problemAt(`datev.${name}`)}
+          error={problemAt(name)}
         />
       ))}
     </>
