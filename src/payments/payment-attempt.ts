@@ -49,8 +49,8 @@ export interface Attempt extends Traced {
    */
   readonly tip: Atoms;
   /**
-   * Once it is settled: the fees that its payer paid, less the cashback, in atoms. Releases without
-   * a total in the shop's currency stored none.
+   * Once it is settled: the fees that its payer paid, less the cashback, in atoms. Earlier releases
+   * stored none; a migration adds those of priced sales.
    */
   readonly fees?: string;
   /** The rule that required the payer's confirmation; `null` if none did. */

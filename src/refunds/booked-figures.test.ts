@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
+import { present } from '#core/assert.ts';
 import { fillTaxes } from '#payments/fill-taxes.ts';
+import { selectIntent } from '#payments/intent-queries.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
-import { renderPayment } from '#payments/render.ts';
+import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLines } from '#prices/check-asked-lines.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
 import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
@@ -15,6 +18,8 @@ import {
   lastSnapshot,
   refundNow,
 } from '#testkit/fixtures/payments/store-payments.ts';
+
+const FILL_FEES = new URL('../../migrations/0051_intent_fees.sql', import.meta.url);
 
 const clock = new FakeClock();
 const LINES: AskedLines = {
@@ -107,4 +112,22 @@ test('sales of an earlier release get the taxes that their receipts show', async
     [],
   );
   assert.equal(left.length, 0);
+});
+
+test('an intent that an earlier release settled shows the total of its payment', async () => {
+  const store = await storeIn('eur');
+  const payment = await addPayment(store, { currency: 'eur', amount: 1_500 });
+  const { payment_intent_id: id } = payment;
+  const read = () => selectIntent(store.db, store.merchant.tenant, id);
+  await store.db.query(`update payment_intents set attempt = attempt - 'fees' where id = $1`, [id]);
+  const before = renderIntent(present(await read(), 'intent')).presentment;
+  assert.equal((before as { total: unknown }).total, null);
+  const statement = readFileSync(FILL_FEES, 'utf8');
+  let cursor: string | null = null;
+  do {
+    const rows: { cursor: string | null }[] = await store.db.query(statement, [cursor]);
+    cursor = rows[0]?.cursor ?? null;
+  } while (cursor !== null);
+  const { presentment } = renderPayment(payment, store.pages);
+  assert.deepEqual(renderIntent(present(await read(), 'intent')).presentment, presentment);
 });
