@@ -176,8 +176,9 @@ test('pay page and dashboard show both sums of a sale', async () => {
   const [open] = await intentsOf(sandbox, terminal);
   const pay = await browser.open(PHONE);
   await pay.page.goto(await payLinkOf(sandbox, terminal, open?.id));
-  await shows(pay.page, '€12.34');
-  await pay.page.getByText(`${Number(open?.amount) / 1e6} USDC`).waitFor();
+  const { total = 0 } = quotedOf(open);
+  assert.ok(total > 1_234, `a total of ${total}`);
+  await shows(pay.page, '€12.34', `€${(total / 100).toFixed(2)}`);
   await fits(pay.page);
   await pay.checkAccessibility();
   pay.checkClean();
@@ -187,8 +188,8 @@ test('pay page and dashboard show both sums of a sale', async () => {
   const desk = await browser.open();
   await signInAt(desk, { sandbox, path: `dashboard/payments/${payment?.id}` });
   const { page } = desk;
-  await shows(page, '€12.34', `${Number(payment?.amount) / 1e6} USDC`);
-  await page.getByText('1 EUR = ').waitFor();
+  await shows(page, '€12.34', `€${(total / 100).toFixed(2)}`, usdc(payment?.amount));
+  await page.getByText('€1 = ').first().waitFor();
   await page.getByRole('button', { name: /^Refund/ }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('2.34');
@@ -203,7 +204,7 @@ test('pay page and dashboard show both sums of a sale', async () => {
       .waitFor();
     await desk.checkAccessibility();
   }
-  await page.getByText(/^At 1 EUR = /).waitFor();
+  await page.getByText(/^At €1 = /).waitFor();
   desk.checkClean();
   await desk.close();
   till.checkClean();

@@ -13,6 +13,7 @@ interface Quoted {
   readonly currency: string;
   readonly amount: number;
   readonly tip_amount?: number;
+  readonly total?: number;
 }
 
 export function quotedOf(object: Readonly<Record<string, unknown>> | undefined): Quoted {

@@ -23,7 +23,7 @@ export function PriceText({ price, usdc }: PriceTextProps): ReactNode {
         {rate == null ? null : (
           <>
             {' · '}
-            <span className="amount">{rateWords({ currency, rate })}</span>
+            <bdi>{rateWords({ currency, rate })}</bdi>
           </>
         )}
       </span>

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium, firefox, type Page } from 'playwright-core';
 import { launchChromium } from '#testkit/network/chromium.ts';
-import { type Engine, type Hands, TIMEOUT_MS, until } from './hands.ts';
+import { type Engine, type Hands, labelOf, TIMEOUT_MS, until } from './hands.ts';
 
 const WINDOW = { viewport: { width: 1280, height: 800 }, locale: 'en-US', timezoneId: 'UTC' };
 
@@ -12,7 +12,7 @@ const REACHED = 'dialog:modal, body:not(:has(dialog:modal))';
 function handsOn(first: Page): Hands {
   let page = first;
   page.context().setDefaultTimeout(TIMEOUT_MS);
-  const field = (label: string) => page.getByLabel(label, { exact: true });
+  const field = (label: string) => page.getByLabel(labelOf(label));
   return {
     goto: async (url) => {
       await page.goto(url);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { freePort } from '../../../web/testing/free-port.ts';
-import { type Engine, type Hands, TIMEOUT_MS, until } from './hands.ts';
+import { type Engine, type Hands, labelOf, TIMEOUT_MS, until } from './hands.ts';
 
 /** WebKit, Safari's engine, as Debian builds it, through its own WebDriver on a virtual screen. */
 const DRIVER = process.env.ENGINES_WEBKIT ?? '/usr/bin/WebKitWebDriver';
@@ -48,11 +48,12 @@ const CONTROL = `${AT_REST}
   return at(found) === null ? null : found;`;
 
 const FIELD = `
-  const [wanted] = arguments;
+  const wanted = new RegExp(arguments[0]);
   const root = document.querySelector('dialog[open]') ?? document;
   const label = [...root.querySelectorAll('label')].find(
-    (one) => one.textContent.replace(/\\s+/g, ' ').trim() === wanted);
-  const found = label?.control ?? root.querySelector('[aria-label="' + wanted + '"]');
+    (one) => wanted.test(one.textContent.replace(/\\s+/g, ' ').trim()));
+  const found = label?.control ?? [...root.querySelectorAll('[aria-label]')].find(
+    (one) => wanted.test(one.getAttribute('aria-label')));
   found?.scrollIntoView({ block: 'center' });
   return found ?? null;`;
 
@@ -140,12 +141,12 @@ function handsIn(send: Send, session: string): Hands {
       await clickIn('viewport', await until(selector, () => run<Place | null>(MIDDLE, selector)));
     },
     fill: async (label, text) => {
-      const field = (await find(label, FIELD, label))?.[ELEMENT];
+      const field = (await find(label, FIELD, labelOf(label).source))?.[ELEMENT];
       await run(EMPTY, { [ELEMENT]: field });
       await send('POST', `${root}/element/${field}/value`, { text });
     },
     choose: async (label, option) => {
-      const list = await find(label, FIELD, label);
+      const list = await find(label, FIELD, labelOf(label).source);
       await until(`${option} in ${label}`, async () =>
         (await run<boolean>(CHOOSE, list, option)) ? true : null,
       );

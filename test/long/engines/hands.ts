@@ -18,6 +18,7 @@ export interface Hands {
   click(role: Role, name: RegExp): Promise<void>;
   /** Clicks the middle of the first matching element. */
   clickAt(selector: string): Promise<void>;
+  /** Types into the field with this label, which may end with a currency: `Amount (USDC)`. */
   fill(label: string, text: string): Promise<void>;
   /** Chooses an option of the native select with this label. */
   choose(label: string, option: string): Promise<void>;
@@ -42,6 +43,9 @@ export interface Engine {
 
 /** Maximum response time of a slow machine for a payment, a page or a wallet. */
 export const TIMEOUT_MS = 60_000;
+
+/** Matches a field's label, with or without the currency of a sum. */
+export const labelOf = (label: string) => new RegExp(`^${label}( \\([A-Z]{3,4}\\))?$`);
 
 export const until = <T>(what: string, look: () => Promise<T | null>) =>
   eventually(what, look, TIMEOUT_MS);

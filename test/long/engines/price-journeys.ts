@@ -186,7 +186,7 @@ export const PRICE_JOURNEYS: Journeys = {
     await hands.click('link', /^Payments/);
     await hands.click('link', new RegExp(String(payment?.id)));
     for (const sum of both) await hands.sees(sum);
-    await hands.sees(/1 EUR = /);
+    await hands.sees(/€1 = /);
   },
   'a wallet shows both sums': async (hands, ground) => {
     await makeWallet(hands, ground);
