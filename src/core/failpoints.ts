@@ -26,6 +26,7 @@ export const FAILPOINTS = [
   'refunds.request_committed',
   'refunds.outcome_committed',
   'shifts.rows_read',
+  'shifts.report_written',
   'shifts.end_committed',
   'fiscal.taken',
   'fiscal.answered',

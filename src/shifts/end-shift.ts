@@ -161,6 +161,7 @@ async function finish(
   const deliveries = await appendEvents(tx, [
     { tenant, type, objectId: shift.id, object: report, stamp },
   ]);
+  failpoint('shifts.report_written');
   return { answer: answerWith(200, report), resource: shift.id, deliveries };
 }
 

@@ -30,10 +30,10 @@ import { lastOf } from '#testkit/simulation/restore-ground.ts';
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
  * Failpoints that no sale online reaches. They are tested in `recovery.test.ts`,
- * `relayer-answered.test.ts`, the tests of offline sales and emails below and, for keys in a remote
+ * `relayer-answered.test.ts`, the tests of offline sales, shifts and emails below and, for keys in a remote
  * signer, `relayer-signer.test.ts`.
  */
-const BESIDE_SALES = /^(recovery|mail|offline|reorganizations)\.|\.signature_given$/;
+const BESIDE_SALES = /^(recovery|mail|offline|shifts|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';
 /** Root of an earlier build. Its workers are killed, and workers of this build take over. */
 const firstRoot = process.env.EARLIER_BUILD;
@@ -300,6 +300,32 @@ describe('a process killed between two steps', () => {
       await sellAtDeath(point, sell, async ({ id }) => {
         if (point.startsWith('webhooks.')) await checkDeliveries(id, before);
         if (point.startsWith('fiscal.')) await checkSigned(point, id);
+      });
+    });
+  }
+});
+
+describe('a process killed while it ends a shift', () => {
+  for (const point of FAILPOINTS.filter((name) => name.startsWith('shifts.'))) {
+    it(`ends it once, with one report and one event, after dying at ${point}`, async () => {
+      const firstEnv = { TAPLINE_FAILPOINT: point };
+      await withProcesses({ firstEnv }, { name: 'worker' }, async (api) => {
+        const { terminal } = partyAt(api);
+        const { id } = await untilDone(() => terminal.post('/shift', {}));
+        const headers = { 'Idempotency-Key': `end ${point}` };
+        const end = () => terminal.send('DELETE', '/shift', { headers });
+        const report = await untilDone(end);
+        assert.ok(diedAtFailpoint(api), 'nothing died at the failpoint');
+        assert.equal(report.id, id);
+        assert.deepEqual((await end()).body, report);
+        const [newest, before] = (await terminal.get('/shifts')).body.data as Body[];
+        assert.deepEqual(newest, report);
+        assert.equal(report.number, Number(before?.number ?? 0) + 1);
+        const events = await db.query(
+          "select from events where type = 'shift.ended' and object_id = $1",
+          [id],
+        );
+        assert.equal(events.length, 1);
       });
     });
   }
