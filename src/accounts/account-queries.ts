@@ -124,9 +124,24 @@ export type SettingsUpdate = Pick<
   | 'language'
   | 'automatic_payout'
   | 'export_schedule'
+  | 'report_email'
+  | 'report_email_asked'
   | 'datev'
   | 'day_starts'
 >;
+
+/** Confirms the address. @returns false if the account no longer asks for it */
+export async function confirmReportEmail(
+  tx: Tx,
+  confirmed: { readonly accountId: string; readonly email: string },
+): Promise<boolean> {
+  const rows = await tx.query(
+    `update accounts set report_email = $2, report_email_asked = null, version = version + 1
+     where id = $1 and report_email_asked = $2 returning id`,
+    [confirmed.accountId, confirmed.email],
+  );
+  return rows.length === 1;
+}
 
 /** The caller must have locked the row, which must still be at `version`. */
 export async function updateAccount(

@@ -56,6 +56,8 @@ export interface SettingsEdit {
   readonly datev?: AccountRow['datev'] | undefined;
   /** `HH:MM`, from 00:00 to 11:59. */
   readonly dayStartsAt?: string | undefined;
+  /** The address that gets the reports of shifts, once its mailed link has confirmed it. */
+  readonly reportEmail?: string | null | undefined;
   /** Prices, taxes and receipts. */
   readonly shop?: ShopEdit;
 }
@@ -82,6 +84,7 @@ function settingsOf(row: AccountRow): { readonly [key: string]: Json } {
     time_zone: row.time_zone,
     language: row.language,
     automatic_payout: row.automatic_payout,
+    report_email: row.report_email_asked ?? row.report_email,
     export_schedule: row.export_schedule === null ? null : { ...row.export_schedule },
     datev: row.datev === null ? null : { ...row.datev },
     day_starts_at: dayStartsAt(row),
@@ -205,9 +208,20 @@ async function saveExportMember(tx: Tx, { id: accountId, export_schedule }: Acco
 function chosenBooks(edit: SettingsEdit, before: AccountRow) {
   return {
     automatic_payout: chosen(edit.automaticPayout, before.automatic_payout),
+    ...reportEmails(edit.reportEmail, before),
     export_schedule: chosen(edit.exportSchedule, before.export_schedule),
     datev: chosen(edit.datev, before.datev),
   };
+}
+
+/** Returns the confirmed address and the one that waits for its confirmation. */
+function reportEmails(
+  edited: string | null | undefined,
+  { report_email, report_email_asked }: AccountRow,
+): Pick<AccountRow, 'report_email' | 'report_email_asked'> {
+  if (edited === undefined) return { report_email, report_email_asked };
+  if (edited === null) return { report_email: null, report_email_asked: null };
+  return { report_email, report_email_asked: edited === report_email ? null : edited };
 }
 
 /** Returns the new value of a setting, or the current one if the edit omits it. */

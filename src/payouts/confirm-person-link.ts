@@ -1,4 +1,4 @@
-import { lockOwnAccount } from '#accounts/account-queries.ts';
+import { confirmReportEmail, lockOwnAccount } from '#accounts/account-queries.ts';
 import { recordEntry } from '#audit/audit.ts';
 import { present } from '#core/assert.ts';
 import { hashSecret } from '#core/bearer-secrets.ts';
@@ -67,6 +67,10 @@ export async function confirmPersonLink(
     if (link === undefined) return undefined;
     if (link.kind === 'not_me') await stop(tx, user, { link, confirmation });
     if (link.kind === 'trust_factor') await trustFactor(tx, user);
+    if (link.kind === 'report_email' && link.account_id !== null) {
+      const confirmed = { accountId: link.account_id, email: link.email };
+      if (!(await confirmReportEmail(tx, confirmed))) return undefined;
+    }
     if (link.kind === 'recover_factor') await loseFactors(tx, people, { user, now });
     return link;
   });

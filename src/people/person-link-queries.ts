@@ -2,7 +2,7 @@ import type { Sql, Tx } from '#db/database.ts';
 import { as, type Row, table } from '#db/table.ts';
 import { deletingExpired } from '#people/expired-queries.ts';
 
-export type PersonLinkKind = 'not_me' | 'trust_factor' | 'recover_factor';
+export type PersonLinkKind = 'not_me' | 'trust_factor' | 'recover_factor' | 'report_email';
 
 export const personLinks = table(
   'person_links',

@@ -2,6 +2,8 @@ import { hashSecret, isSecret, newSecret } from '#core/bearer-secrets.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import type { Sql, Tx } from '#db/database.ts';
+import { accountInMail } from '#people/account-name-in-mail.ts';
+import { emailBucket, MAILS_PER_MAILBOX, takeAttempt } from '#people/attempt-limits.ts';
 import type { MailButton } from '#people/mail-html.ts';
 import { queueMail } from '#people/mail-outbox.ts';
 import type { Mailing } from '#people/people-context.ts';
@@ -23,6 +25,7 @@ export const PERSON_LINK_BUTTONS: Readonly<Record<PersonLinkKind, string>> = {
   not_me: 'This was not me',
   trust_factor: 'This is my factor',
   recover_factor: 'I have lost it',
+  report_email: 'Send the reports here',
 };
 
 async function issueLink(
@@ -103,4 +106,35 @@ export async function mailChange(tx: Tx, people: Mailing, change: AlarmingChange
     const text = `${what}\n\n${agree}${stop.text}`;
     await queueMail(tx, people.secretKey, { to, subject, text, buttons, now });
   }
+}
+
+/** Mails the address that is to get the reports of shifts a link that confirms it. */
+export async function askReportEmail(
+  tx: Tx,
+  people: Mailing,
+  asked: {
+    readonly userId: string;
+    readonly accountId: string;
+    readonly accountName: string;
+    readonly email: string;
+    readonly now: Date;
+  },
+): Promise<void> {
+  const { userId: user_id, accountId: account_id, email, now } = asked;
+  const bucket = emailBucket('mail', 'merchant', email);
+  // Beyond the mailbox's limit nothing is sent, so that nobody can flood it.
+  if ((await takeAttempt(tx, bucket, { allowance: MAILS_PER_MAILBOX, now })) !== null) return;
+  const account = accountInMail(asked.accountName);
+  const what = `This address was entered for the shift reports of ${account}.`;
+  const link = { kind: 'report_email', user_id, account_id, email, what, now } as const;
+  const url = await issueLink(tx, people, link);
+  await queueMail(tx, people.secretKey, {
+    to: email,
+    subject: 'Confirm this address for shift reports',
+    text:
+      `${what} Open this link and click the button to get them here:\n\n${url}\n\n` +
+      'The link works once, for 72 hours. If you do not want the reports, ignore this email.\n',
+    buttons: [{ url, name: PERSON_LINK_BUTTONS.report_email }],
+    now,
+  });
 }

@@ -30,8 +30,8 @@ import { lastOf } from '#testkit/simulation/restore-ground.ts';
 const TESTED_ELSEWHERE = /^(settlement|webhooks)\./;
 /**
  * Failpoints that no sale online reaches. They are tested in `recovery.test.ts`,
- * `relayer-answered.test.ts`, the tests of offline sales, shifts and emails below and, for keys in a remote
- * signer, `relayer-signer.test.ts`.
+ * `relayer-answered.test.ts`, the tests of offline sales, shifts and emails below and, for keys in
+ * a remote signer, `relayer-signer.test.ts`.
  */
 const BESIDE_SALES = /^(recovery|mail|offline|shifts|reorganizations)\.|\.signature_given$/;
 const NIGHTLY = process.env.FAULTS === 'nightly';

@@ -330,6 +330,24 @@ async function printed(id: string, query = '') {
   return { status: response.status, text: await response.text() };
 }
 
+describe('the mail of a report', () => {
+  test('is queued with the end of the shift, if an address has been confirmed', async () => {
+    const { accountId } = store.merchant.tenant;
+    const mails = async () => (await store.db.query('select from mail_outbox', [])).length;
+    const before = await mails();
+    const set = (column: string) =>
+      store.db.query(`update accounts set ${column} = 'owner@shop.test' where id = $1`, [
+        accountId,
+      ]);
+    await set('report_email_asked');
+    await start().then(() => end());
+    assert.equal(await mails(), before);
+    await set('report_email');
+    await start().then(() => end());
+    assert.equal(await mails(), before + 1);
+  });
+});
+
 describe('an ended report', () => {
   test('is read by its till and by the merchant, and by nobody else', async () => {
     await usdc(1_000_000);

@@ -1,5 +1,6 @@
 import Type from 'typebox';
 import { moveAccount } from '#accounts/account-organization.ts';
+import type { AccountRow } from '#accounts/account-queries.ts';
 import { createAccount } from '#accounts/create-account.ts';
 import {
   editAccount,
@@ -27,7 +28,7 @@ import {
   personRoute,
   sessionOf,
 } from '#apis/dashboard/person-route.ts';
-import { listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
+import { EmailOut, listed, PersonName, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import { hasTrustedFactor } from '#apis/dashboard/sessions/confirm-identity.ts';
 import { mayChangeSettings } from '#apis/dashboard/team/mail-owners-of-changes.ts';
 import { limitInput } from '#apis/merchant/limit-schema.ts';
@@ -35,10 +36,12 @@ import { answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { MAX_AMOUNT } from '#core/money.ts';
 import { readEmail, readName } from '#core/name-rules.ts';
+import type { Tx } from '#db/database.ts';
 import { FISCAL_WAKEUP } from '#fiscal/sign-receipts.ts';
 import { idOf, nullable, textOut } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectAccountsOf } from '#people/membership-queries.ts';
+import { askReportEmail } from '#people/person-links.ts';
 import { checkEndpointUrl, checkTillUrl } from '#webhooks/endpoint-url.ts';
 
 const TAG = 'Accounts';
@@ -147,20 +150,44 @@ const SettingsBody = Type.Object({
   language: Type.Optional(LanguageOut),
   automatic_payout: Type.Optional(AutomaticPayout),
   export_schedule: Type.Optional(ExportSchedule),
+  report_email: Type.Optional(
+    nullable({
+      ...EmailOut,
+      description:
+        'The address to which the reports of shifts are mailed; `null` for none. A new one gets ' +
+        'a link that confirms it, and counts from then on.',
+    }),
+  ),
   datev: Type.Optional(Datev),
   day_starts_at: Type.Optional(DayStartsAt),
   ...Type.Partial(Type.Object(shopFields)).properties,
 });
 
-/** Returns the settings of books. The email address of the schedule is normalized. */
+/** Returns the settings of books and reports. Email addresses are normalized. */
 function readBooks(body: Type.Static<typeof SettingsBody>) {
   const { export_schedule: schedule, datev, day_starts_at: dayStartsAt } = body;
   const accounts = datev == null ? datev : { ...datev, tips: datev.tips ?? null };
-  const books = { datev: accounts, dayStartsAt };
+  const reportEmail = body.report_email == null ? body.report_email : readEmail(body.report_email);
+  if (isRefusal(reportEmail)) return { ...reportEmail, param: 'report_email' };
+  const books = { datev: accounts, dayStartsAt, reportEmail };
   if (schedule?.email === undefined) return { ...books, exportSchedule: schedule };
   const email = readEmail(schedule.email);
   if (isRefusal(email)) return { ...email, param: 'export_schedule.email' };
   return { ...books, exportSchedule: { ...schedule, email } };
+}
+
+/** Mails the new address of shift reports the link that confirms it. */
+async function mailReportLink(
+  tx: Tx,
+  ctx: ApiContext,
+  account: AccountRow,
+  by: { readonly userId: string; readonly now: Date },
+): Promise<AccountRow> {
+  const { id: accountId, name: accountName, report_email_asked: email } = account;
+  if (email === null) return account;
+  const asked = { ...by, accountId, accountName, email };
+  await askReportEmail(tx, ctx.people.merchant, asked);
+  return account;
 }
 
 /**
@@ -216,6 +243,26 @@ function organizationRoute(ctx: ApiContext) {
   });
 }
 
+/** Returns the settings of a request that need no further check. */
+function settingsIn(body: Type.Static<typeof SettingsBody>) {
+  const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
+  const { fiscal_signer, discounts, default_tax_rate, tip_percentages } = body;
+  return {
+    version: body.version,
+    name: body.name,
+    refundWindowDays: body.refund_window_days,
+    refundDailyLimit: body.refund_daily_limit,
+    tillRefundLimit: body.till_refund_limit,
+    ...{ timeZone: body.time_zone, language: body.language },
+    automaticPayout: body.automatic_payout,
+    shop: {
+      ...{ currency, tax_rates, prices_include_tax, discounts },
+      ...{ default_tax_rate, tip_percentages },
+      ...{ legal_name, address, tax_number, fiscal_signer },
+    },
+  };
+}
+
 function updateRoute(ctx: ApiContext) {
   const { db } = ctx;
   return personRoute<undefined, typeof SettingsBody>({
@@ -227,11 +274,11 @@ function updateRoute(ctx: ApiContext) {
     summary: 'Change the account’s name, limits, time zone, language, currency or taxes',
     description:
       'Only owners can change `automatic_payout`; enabling it needs a fresh second factor ' +
-      'and emails the owners. In a live account, changing `export_schedule` or `fiscal_signer` ' +
-      'needs one too, and emails the owners, as a change of currency, taxes or receipt details ' +
-      'does: at most one email an hour for each of these two kinds. A business that is ' +
-      'verified, or is being verified, keeps its ' +
-      'name until the network’s staff has accepted the new one: see `requested_name`.',
+      'and emails the owners. In a live account, changing `export_schedule`, `report_email` or ' +
+      '`fiscal_signer` needs one too, and emails the owners, as a change of currency, taxes or ' +
+      'receipt details does: at most one email an hour for each of these two kinds. A business ' +
+      'that is verified, or is being verified, keeps its name until the network’s staff has ' +
+      'accepted the new one: see `requested_name`.',
     access: 'admin',
     settings: ACCOUNT_FIELDS,
     body: SettingsBody,
@@ -239,28 +286,13 @@ function updateRoute(ctx: ApiContext) {
     errors: ['version_conflict', 'url_not_allowed', 'rates_unavailable'],
     handle: async ({ caller, body, requestId, now }) => {
       const { accountId } = caller.tenant;
-      const { currency, tax_rates, prices_include_tax, legal_name, address, tax_number } = body;
-      const { fiscal_signer, discounts, default_tax_rate, tip_percentages } = body;
+      const { fiscal_signer } = body;
       const wrong = await checkSigner(ctx, fiscal_signer);
       if (wrong !== null) return wrong;
       const books = readBooks(body);
       if (isRefusal(books)) return books;
       const ref = { accountId, actor: actorOf(caller, requestId), now };
-      const edit = {
-        version: body.version,
-        name: body.name,
-        refundWindowDays: body.refund_window_days,
-        refundDailyLimit: body.refund_daily_limit,
-        tillRefundLimit: body.till_refund_limit,
-        ...{ timeZone: body.time_zone, language: body.language },
-        automaticPayout: body.automatic_payout,
-        ...books,
-        shop: {
-          ...{ currency, tax_rates, prices_include_tax, discounts },
-          ...{ default_tax_rate, tip_percentages },
-          ...{ legal_name, address, tax_number, fiscal_signer },
-        },
-      };
+      const edit = { ...settingsIn(body), ...books };
       const mayChange = mayChangeSettings(ctx.people.merchant, {
         session: sessionOf(caller),
         tenant: caller.tenant,
@@ -268,7 +300,11 @@ function updateRoute(ctx: ApiContext) {
         isRealMoney: caller.isRealMoney,
         now,
       });
-      const row = await db.transaction((tx) => editAccount(tx, ref, edit, mayChange(tx)));
+      const row = await db.transaction(async (tx) => {
+        const edited = await editAccount(tx, ref, edit, mayChange(tx));
+        if (isRefusal(edited) || edited.report_email_asked !== edit.reportEmail) return edited;
+        return mailReportLink(tx, ctx, edited, { userId: sessionOf(caller).user_id, now });
+      });
       ctx.wakeups.send('mail');
       if (isRefusal(row)) return row;
       if (fiscal_signer != null) ctx.wakeups.send(FISCAL_WAKEUP);

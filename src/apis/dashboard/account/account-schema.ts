@@ -205,7 +205,7 @@ export const ACCOUNT_FIELDS: SettingClasses = {
   ...{ name: 'own', refund_window_days: 'own', refund_daily_limit: 'own', automatic_payout: 'own' },
   till_refund_limit: 'own',
   ...{ datev: 'inner', day_starts_at: 'inner' },
-  ...{ export_schedule: 'outward', fiscal_signer: 'outward' },
+  ...{ export_schedule: 'outward', fiscal_signer: 'outward', report_email: 'outward' },
   ...{ currency: 'printed', tax_rates: 'printed', prices_include_tax: 'printed' },
   ...{ legal_name: 'printed', address: 'printed', tax_number: 'printed' },
   ...{ default_tax_rate: 'printed', tip_percentages: 'inner' },
@@ -251,6 +251,14 @@ export const AccountSchema = Type.Object(
     language: LanguageOut,
     automatic_payout: AutomaticPayout,
     export_schedule: ExportSchedule,
+    report_email: nullable({
+      ...EmailOut,
+      description: 'The address to which the reports of shifts are mailed; `null` for none.',
+    }),
+    requested_report_email: nullable({
+      ...EmailOut,
+      description: 'A new `report_email` that the link in its mail has not confirmed yet.',
+    }),
     datev: Datev,
     day_starts_at: DayStartsAt,
     ...shopFields,

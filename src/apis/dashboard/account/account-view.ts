@@ -59,6 +59,8 @@ function accountView(
     language: account.language,
     automatic_payout: account.automatic_payout,
     export_schedule: account.export_schedule,
+    report_email: account.report_email,
+    requested_report_email: account.report_email_asked,
     datev: account.datev,
     day_starts_at: dayStartsAt(account),
     ...shop,

@@ -96,6 +96,7 @@ test('every field that changes an account, a location or an organization has a c
 const OUTWARD = {
   export_schedule: { every: 'day', format: 'csv', email: 'thief@elsewhere.test' },
   fiscal_signer: { url: 'https://93.184.215.14/receipts' },
+  report_email: 'thief@elsewhere.test',
 };
 
 for (const [field, value] of Object.entries(OUTWARD)) {

@@ -42,6 +42,12 @@ const WORDS: Record<PersonLinkKind, Words> = {
     done: 'It will be removed in 72 hours',
     doneText: 'We sent you another email, with a link that cancels this.',
   },
+  report_email: {
+    title: 'Send shift reports to this address?',
+    asks: 'The button sends the report of each shift here from now on.',
+    done: 'Shift reports are sent to this address',
+    doneText: 'An admin of the account can change the address in the dashboard’s settings.',
+  },
 };
 
 function gone(reply: FastifyReply): FastifyReply {
