@@ -39,6 +39,13 @@ const TAXES = [
   { rate: 700, net: 639, tax: 45, gross: 684 },
   { rate: 1_900, net: 870, tax: 165, gross: 1_035 },
 ];
+/** The rows of the accountants' file, one per rate: USDC, then net, tax, rate and gross in euros. */
+const BOOKED = [
+  ['7.498534', '6.39', '0.45', '7.00', '6.84'],
+  ['11.346468', '8.70', '1.65', '19.00', '10.35'],
+];
+/** The column of the amount in USDC. */
+const AMOUNT = 4;
 const RECEIPT = [
   'Flat white €7.60',
   '2 × €3.80, 7% tax included',
@@ -103,8 +110,9 @@ async function checkBooks(
   const day = `from=${totals.from}&to=${totals.to}`;
   const path = `/accounts/${sandbox.account}/test/exports/statement?format=csv&${day}`;
   const { text } = await owner.get(path);
-  const row = text.split('\r\n').find((line) => line.includes(String(payment)));
-  assert.match(row ?? text, /,"payment",.*,18\.845002,.*,"eur",17\.19,/);
+  const rows = text.split('\r\n').filter((line) => line.includes(String(payment)));
+  const cells = rows.map((row) => row.split(',')).map((all) => [all[AMOUNT], ...all.slice(-4)]);
+  assert.deepEqual(cells, BOOKED, text);
 }
 
 /**
