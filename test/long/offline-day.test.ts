@@ -11,7 +11,7 @@ import { chromiumEngine, firefoxEngine } from './engines/by-playwright.ts';
 import { webkitEngine } from './engines/by-webdriver.ts';
 import { type Engine, type Hands, until } from './engines/hands.ts';
 import { VALUE_OF } from './engines/journey.ts';
-import { becomes, PERSISTS } from './engines/tablet-journeys.ts';
+import { becomes, PERSISTS, seesOutage } from './engines/tablet-journeys.ts';
 
 /**
  * The day of `offline-day.ts` at a till in three browser engines. `test/faults/recovery.test.ts`
@@ -100,7 +100,7 @@ async function playDay(hands: Hands, engine: string): Promise<void> {
     await startShift(hands, `${gateway.url}/terminal#key=${till.deviceKey}`, name);
     await fillCart(hands);
     gateway.cut();
-    await hands.sees(/The service is not responding/);
+    await seesOutage(hands);
     await sellOffline(hands);
     await shop.changeInTheEvening();
     await restore();

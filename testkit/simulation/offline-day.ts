@@ -39,7 +39,7 @@ const TAXES = [
   { rate: 700, net: 639, tax: 45, gross: 684 },
   { rate: 1_900, net: 870, tax: 165, gross: 1_035 },
 ];
-/** The rows of the accountants' file, one per rate: USDC, then net, tax, rate and gross in euros. */
+/** The accountants' file, one row per rate: USDC, then net, tax, rate and gross in euros. */
 const BOOKED = [
   ['7.498534', '6.39', '0.45', '7.00', '6.84'],
   ['11.346468', '8.70', '1.65', '19.00', '10.35'],
