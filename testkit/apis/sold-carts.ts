@@ -9,7 +9,12 @@ import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
 import { tokenOf } from '#testkit/apis/pay-links.ts';
 import type { SignedIn } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
-import { CART_RATES, CART_SALES, type CartSale } from '#testkit/fixtures/payments/cart-sales.ts';
+import {
+  CART_RATES,
+  CART_SALES,
+  type CartSale,
+  cartRequest,
+} from '#testkit/fixtures/payments/cart-sales.ts';
 import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { addPayer, TEST_ID_KEY, type TestStore } from '#testkit/fixtures/payments/store.ts';
@@ -64,21 +69,6 @@ async function get(caller: Caller, path: string): Promise<Body> {
   const answer = await caller.get(path);
   assert.equal(answer.status, 200, `${path} ${JSON.stringify(answer.body)}`);
   return answer.body;
-}
-
-/** The cart as a merchant's server sends it. */
-function cartRequest({ currency, prices, price }: CartSale) {
-  const line = { tax_inclusive: true };
-  return {
-    ...(currency === null ? { amount: price } : { presentment: { currency, amount: price } }),
-    line_items: [
-      { ...line, name: 'Coffee', quantity: 2, unit_amount: prices.coffee, tax_rate: 700 },
-      { ...line, name: 'Cake', quantity: 1, unit_amount: prices.cake, tax_rate: 1_900 },
-    ],
-    discount: { rate: 1_000 },
-    tipping: { percentages: [10] },
-    expires_in: 600,
-  };
 }
 
 async function sell(

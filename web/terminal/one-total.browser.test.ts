@@ -3,12 +3,23 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
+import { CART_SALES, type CartSale, cartRequest } from '#testkit/fixtures/payments/cart-sales.ts';
+import { type Language, readable, written } from '#testkit/fixtures/payments/written-sums.ts';
 import { all } from '../../test/sources.ts';
+import type { TestWindow } from '../testing/browser.ts';
 import { CAFE_SALE, signInAt } from '../testing/desk.ts';
 import { payLinkOf } from '../testing/payer.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 import { ownStage } from '../testing/stage.ts';
-import { listAsMerchant, newTill, openDisplay, postAsMerchant, setShop } from '../testing/till.ts';
+import {
+  addTestTerminal,
+  listAsMerchant,
+  newTill,
+  openDisplay,
+  postAsMerchant,
+  setShop,
+  type TestTerminal,
+} from '../testing/till.ts';
 import { readyWallet } from '../testing/wallet.ts';
 
 /**
@@ -202,4 +213,81 @@ test('one sale has the same two sums on every screen and paper', async () => {
   await till.close();
   wallet.checkClean();
   await wallet.close();
+});
+
+const OTHERS = [
+  { locale: 'ja-JP', currency: 'jpy' },
+  { locale: 'ar-KW', currency: 'kwd' },
+  { locale: 'de-DE', currency: null },
+] as const;
+
+/** Time within which a page shows a sum. */
+const SHOWN_MS = 30_000;
+
+/** Waits until a page shows each of these sums, written in the language of the page. */
+async function waitForSums(page: Page, sale: CartSale, sums: readonly number[]): Promise<void> {
+  const deadline = Date.now() + SHOWN_MS;
+  for (;;) {
+    const language = (await page.locator('html').getAttribute('lang')) as Language;
+    const text = readable((await page.locator('body').textContent()) ?? '');
+    const missing = sums
+      .map((units) => written(units, sale, language))
+      .filter((sum) => !text.includes(sum));
+    if (missing.length === 0) return;
+    assert.ok(Date.now() < deadline, `${missing} in ${page.url()} (${language}): ${text}`);
+    await page.waitForTimeout(100);
+  }
+}
+
+/** Sells a cart at a till in this language, refunds a coffee, and reads both. */
+async function sellIn({ page, context }: TestWindow, terminal: TestTerminal, sale: CartSale) {
+  const { sandbox } = stage();
+  const { price, refund, untipped } = sale;
+  const paid = [untipped.total, untipped.fees];
+  const { tipping: _, ...cart } = cartRequest(sale);
+  await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
+  await page.locator('[data-name="Start shift"]').click();
+  await page.locator('[data-name="Amount"]').waitFor();
+  const body = { ...cart, terminal: terminal.id };
+  const { id } = await postAsMerchant(sandbox, '/payment_intents', body);
+  await waitForSums(page, sale, paid);
+  const customer = await context.newPage();
+  for (const address of [String(await payLinkOf(sandbox, terminal, id)), terminal.tagUrl]) {
+    await customer.goto(address);
+    await waitForSums(customer, sale, paid);
+  }
+  const path = `/test_helpers/terminals/${terminal.id}/tap`;
+  const { payment } = await postAsMerchant(sandbox, path, { payment_intent: id });
+  await page.locator('[data-result="Paid"]').waitFor();
+  await waitForSums(page, sale, [...paid, price]);
+  const line_items = [{ line: 0, quantity: 1 }];
+  const { receipt_url } = await postAsMerchant(sandbox, '/refunds', { payment, line_items });
+  await page.locator('[data-name="New payment"]').click();
+  await page.locator('nav a[href="terminal/history"]').click();
+  await page.locator('a.entry').first().click();
+  await waitForSums(page, sale, [...paid, price, refund]);
+  await page.locator('nav a[href="terminal/totals"]').click();
+  await waitForSums(page, sale, [price, refund]);
+  await customer.goto(String(receipt_url));
+  await waitForSums(customer, sale, [refund]);
+  await customer.goto(`${sandbox.web_url}/dashboard/payments/${payment}`);
+  await customer.locator('[data-name="Email"]').fill(sandbox.dashboard.email);
+  await customer.locator('[data-name="Password"]').fill(sandbox.dashboard.password);
+  await customer.locator('[data-name="Sign in"]').click();
+  await waitForSums(customer, sale, [...paid, price, refund]);
+}
+
+test('a sale has the same sums in other currencies and languages', async () => {
+  const { sandbox, browser } = stage();
+  for (const { locale, currency } of OTHERS) {
+    await setShop(sandbox, { currency });
+    const sale = present(
+      CART_SALES.find((one) => one.currency === currency),
+      'sale',
+    );
+    const terminal = await addTestTerminal(sandbox, locale);
+    const window = await browser.open({ locale });
+    await sellIn(window, terminal, sale);
+    await window.closeClean();
+  }
 });
