@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
+import { rateWords } from '../../ui/price-text.tsx';
 import { priceOf, type Quoted } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
 import { useShopDays } from '../account/time-zone.ts';
@@ -14,8 +15,8 @@ import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
-function rateNote({ currency, rate }: Quoted): string {
-  return t('dashboard.today.rate', { currency: currency.toUpperCase(), rate });
+function rateNote(quoted: Quoted): string {
+  return t('dashboard.today.rate', { rate: rateWords(quoted) });
 }
 
 function BalanceFigure(): ReactNode {
