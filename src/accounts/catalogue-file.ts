@@ -1,7 +1,7 @@
 import type { CatalogueRow } from '#accounts/catalogue-queries.ts';
 import type { ShopSettings } from '#accounts/shop-settings.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
-import { type CatalogueProblem, CATALOGUE_COLUMNS as COLUMNS } from '#core/catalogue-columns.ts';
+import type { CatalogueProblem } from '#core/catalogue-problems.ts';
 import {
   BYTE_ORDER_MARK,
   csvDecimal,
@@ -15,6 +15,7 @@ import { exactUsdc, minorText, plainDecimal } from '#core/sums.ts';
 
 /** Reads and writes a catalog as CSV, as spreadsheets do. */
 
+const COLUMNS = ['name', 'price', 'tax_rate', 'category', 'barcode', 'color'] as const;
 type Column = (typeof COLUMNS)[number];
 
 /** Maximum number of rows, which is also that of items. */

@@ -14,7 +14,7 @@ import { lockCatalogue, recordChange } from '#accounts/edit-catalogue.ts';
 import { type ShopSettings, selectShopSettings } from '#accounts/shop-settings.ts';
 import type { TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
-import { CATALOGUE_PROBLEMS, type CatalogueProblem } from '#core/catalogue-columns.ts';
+import { CATALOGUE_PROBLEMS, type CatalogueProblem } from '#core/catalogue-problems.ts';
 import { newId } from '#core/ids.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 

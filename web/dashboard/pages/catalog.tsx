@@ -46,7 +46,7 @@ export function Catalog(): ReactNode {
   ) : null;
   return (
     <Page title={t('dashboard.page.catalog')} actions={items.length === 0 ? null : add}>
-      <Files hasItems={items.length > 0} />
+      <Files />
       <LoadTogether>
         <Loaded query={account}>
           {(shop) => (
@@ -71,8 +71,8 @@ export function Catalog(): ReactNode {
   );
 }
 
-/** Buttons for the catalog as a file of a spreadsheet. */
-function Files({ hasItems }: { readonly hasItems: boolean }): ReactNode {
+/** Buttons for the catalog as a file of a spreadsheet. An empty one shows the columns. */
+function Files(): ReactNode {
   const { account, mode, may } = useMerchant();
   const [imports, setImports] = useState(false);
   return (
@@ -82,16 +82,14 @@ function Files({ hasItems }: { readonly hasItems: boolean }): ReactNode {
           {t('dashboard.catalog.import.open_button')}
         </Button>
       ) : null}
-      {hasItems ? (
-        <a
-          className={buttonClass({})}
-          data-name="Export"
-          href={fromRoot(`api/dashboard/v1/accounts/${account.id}/${mode}/catalogue.csv`).href}
-          download
-        >
-          {t('dashboard.catalog.export')}
-        </a>
-      ) : null}
+      <a
+        className={buttonClass({})}
+        data-name="Export"
+        href={fromRoot(`api/dashboard/v1/accounts/${account.id}/${mode}/catalogue.csv`).href}
+        download
+      >
+        {t('dashboard.catalog.export')}
+      </a>
       {imports ? <CatalogImport onClose={() => setImports(false)} /> : null}
     </div>
   );

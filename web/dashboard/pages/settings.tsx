@@ -23,11 +23,13 @@ import { useToast } from '../../ui/toast.tsx';
 import { readWhole } from '../../ui/whole-number.ts';
 import { BooksSettings } from '../account/books-settings.tsx';
 import { Brand } from '../account/brand-settings.tsx';
+import { DiscountSettings } from '../account/discount-settings.tsx';
 import { limitFact, type StoredLimit, useLimitField, useShopNow } from '../account/limit-field.tsx';
 import { ShopPrices } from '../account/price-settings.tsx';
 import { ReceiptSettings } from '../account/receipt-settings.tsx';
 import { TaxRates } from '../account/tax-rate-settings.tsx';
 import { TillSettings } from '../account/till-settings.tsx';
+import { ZoneSelect } from '../account/zone-select.tsx';
 import { NewAccountForm } from '../sessions/no-account.tsx';
 import { useAccount, useMerchant } from '../use-merchant.ts';
 
@@ -52,6 +54,7 @@ export function Settings(): ReactNode {
               </section>
               <ShopPrices account={account} />
               <TaxRates account={account} />
+              <DiscountSettings account={account} />
               <TillSettings account={account} />
               <BooksSettings account={account} />
               <ReceiptSettings account={account} />
@@ -155,7 +158,7 @@ function useAccountForm(account: Account) {
       ...changedLimit('till_refund_limit', till),
     };
     const isRenamed = name.trim() !== wished;
-    const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone.trim(), language };
+    const texts = { ...(isRenamed && { name: name.trim() }), time_zone: timeZone, language };
     const body = { version: account.version, ...texts, ...limits };
     const saved = await sending.send(() => call('PATCH /accounts/{account}', { body }));
     if (saved === null) return;
@@ -210,10 +213,10 @@ function AccountForm({ account }: { readonly account: Account }): ReactNode {
         }
         error={sending.problemAt('till_refund_limit')}
       />
-      <TimeZoneField
+      <ZoneSelect
         value={timeZone}
-        onChange={setTimeZone}
-        stored={stored(account.time_zone, timeZone)}
+        onZone={setTimeZone}
+        hint={stored(account.time_zone, timeZone) ?? t('dashboard.settings.time_zone_hint')}
         error={sending.problemAt('time_zone')}
       />
       <LanguageField
@@ -260,26 +263,6 @@ interface StoredFieldProps<Value> {
   /** The values that another user has stored since the form was opened. */
   readonly stored: ReturnType<typeof storedNow>;
   readonly error: ReturnType<ReturnType<typeof useSend>['problemAt']>;
-}
-
-function TimeZoneField(props: StoredFieldProps<string>): ReactNode {
-  return (
-    <>
-      <TextField
-        label={t('dashboard.settings.time_zone.label')}
-        list="time-zones"
-        value={props.value}
-        onChange={(event) => props.onChange(event.target.value)}
-        hint={props.stored ?? t('dashboard.settings.time_zone_hint')}
-        error={props.error}
-      />
-      <datalist id="time-zones">
-        {['UTC', ...Intl.supportedValuesOf('timeZone')].map((zone) => (
-          <option key={zone} value={zone} />
-        ))}
-      </datalist>
-    </>
-  );
 }
 
 function languageName(language: Language): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
@@ -229,11 +229,11 @@ test('a file of items is previewed, mended and imported, and options are edited'
   const { page } = window;
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: 'Import', exact: true }).click();
-  const choose = (text: string) =>
+  const choose = (csv: string) =>
     dialog.getByLabel('CSV file').setInputFiles({
       name: 'items.csv',
       mimeType: 'application/vnd.ms-excel',
-      buffer: Buffer.from(text),
+      buffer: Buffer.from(csv),
     });
   await choose('Name;Price;Barcode\nApple;1,20;111\nFig;1.500;222');
   await dialog.getByText('1 row has a problem.').waitFor();
@@ -247,7 +247,7 @@ test('a file of items is previewed, mended and imported, and options are edited'
   await page.getByRole('listitem').filter({ hasText: 'Fig' }).getByText('€1.50').waitFor();
   const downloading = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export' }).click();
-  const file = await readFile(await (await downloading).path(), 'utf8');
+  const file = await text(await (await downloading).createReadStream());
   assert.match(file, /"Fig","1\.50","0\.00",,"222",/);
 
   await page.getByRole('button', { name: 'Edit Fig' }).click();
@@ -266,6 +266,46 @@ test('a file of items is previewed, mended and imported, and options are edited'
     [category, barcode, options],
     ['Fruit', '222', [{ name: 'peeled', unit_amount: 30 }]],
   );
+  window.checkClean();
+  await window.close();
+});
+
+test('an owner adds discounts for tills, and chooses the time zone from a list', async () => {
+  const { person, account } = await colleague();
+  const window = await open('settings');
+  const { page } = window;
+  const dialog = page.getByRole('dialog');
+  const add = async (name: string, fill: () => Promise<unknown>) => {
+    await page.getByRole('button', { name: 'Add discount' }).click();
+    await field(dialog, 'Name').fill(name);
+    await fill();
+    await dialog.getByRole('button', { name: 'Add discount' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await add('Regulars', async () => {
+    await field(dialog, 'Percentage').fill('١٢٫٥');
+    await dialog.getByText('Read as 12.5 %').waitFor();
+    await window.checkAccessibility();
+  });
+  await add('Voucher', async () => {
+    await dialog.getByRole('combobox', { name: 'Kind' }).selectOption('Sum');
+    await dialog.getByRole('button', { name: 'Add discount' }).click();
+    await dialog.getByText('Enter a discount above 0.').waitFor();
+    await field(dialog, 'Sum (EUR)').fill('5');
+  });
+  await page.getByRole('row', { name: /Voucher.*€5\.00/ }).waitFor();
+  const discounts = async () => (await person.get(account)).body.discounts;
+  assert.deepEqual(await discounts(), [
+    { name: 'Regulars', rate: 1_250 },
+    { name: 'Voucher', amount: 500 },
+  ]);
+  await page.getByRole('button', { name: 'Remove Voucher' }).click();
+  await page.getByRole('row', { name: /Voucher/ }).waitFor({ state: 'detached' });
+  assert.deepEqual(await discounts(), [{ name: 'Regulars', rate: 1_250 }]);
+  await page.getByRole('combobox', { name: 'Time zone' }).selectOption('Europe/Dublin');
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  const isSaved = async () => (await person.get(account)).body.time_zone === 'Europe/Dublin';
+  assert.ok(await waitUntil(isSaved, SAVED_MS));
   window.checkClean();
   await window.close();
 });

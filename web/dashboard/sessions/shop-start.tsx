@@ -5,6 +5,7 @@ import { countriesByName } from '../../desk/countries.ts';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { currencyName } from '../account/currency-name.ts';
+import { ZONES, ZoneSelect } from '../account/zone-select.tsx';
 import { currencyOf } from './currency-of-country.ts';
 
 /** The shop's settings that a sign-up sends. The country only proposes them. */
@@ -12,8 +13,6 @@ export interface ShopStart {
   readonly currency?: string | null;
   readonly time_zone?: string;
 }
-
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** Returns the region of the browser's first language: its own, or where most people speak it. */
 function browserRegion(): string {
@@ -73,19 +72,7 @@ export function ShopStartFields({ onShop, problemAt }: ShopStartFieldsProps): Re
           </option>
         ))}
       </Select>
-      <Select
-        data-name="Time zone"
-        label={t('dashboard.settings.time_zone.label')}
-        value={zone}
-        onChange={({ target }) => setZone(target.value)}
-        error={problemAt('time_zone')}
-      >
-        {ZONES.map((one) => (
-          <option key={one} value={one} translate="no">
-            {one}
-          </option>
-        ))}
-      </Select>
+      <ZoneSelect value={zone} onZone={setZone} error={problemAt('time_zone')} />
     </>
   );
 }

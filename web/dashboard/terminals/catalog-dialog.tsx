@@ -156,7 +156,6 @@ export function CatalogDialog(props: CatalogDialogProps): ReactNode {
           error={sending.problemAt('tax_rate')}
         />
         <CodeFields {...form} />
-        <OptionFields options={form.options} error={sending.problemAt('options')} />
         <ColorChoice
           color={form.color}
           onColor={form.setColor}
@@ -200,6 +199,11 @@ function CodeFields(form: ReturnType<typeof useItem>): ReactNode {
         error={
           sending.problemAt('barcode') === null ? null : t('dashboard.catalog.barcode.problem')
         }
+      />
+      <OptionFields
+        options={form.options}
+        error={sending.problemAt('options')}
+        onEdit={sending.clear}
       />
     </>
   );

@@ -1,16 +1,11 @@
 import { type ReactNode, useState } from 'react';
-import {
-  CATALOGUE_COLUMNS,
-  CATALOGUE_PROBLEMS,
-  type CatalogueProblem,
-} from '#core/catalogue-columns.ts';
+import { CATALOGUE_PROBLEMS, type CatalogueProblem } from '#core/catalogue-problems.ts';
 import type { CatalogueImport } from '../../data/types/dashboard.ts';
 import { Form } from '../../desk/form.tsx';
 import { useSend } from '../../desk/use-send.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { formatNumber } from '../../ui/numbers.ts';
-import { Status } from '../../ui/status.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
@@ -26,7 +21,7 @@ function problemWords(error: string): string {
 }
 
 function RowResult({ action, error }: Row): ReactNode {
-  if (error !== null) return <Status tone="bad">{problemWords(error)}</Status>;
+  if (error !== null) return <span className="field-error">{problemWords(error)}</span>;
   return <span>{t(`dashboard.catalog.import.action.${action}`)}</span>;
 }
 
@@ -112,7 +107,7 @@ export function CatalogImport({ onClose }: { readonly onClose: () => void }): Re
           type="file"
           accept=".csv,text/csv"
           onChange={({ target }) => void choose(target.files?.[0])}
-          hint={t('dashboard.catalog.import.hint', { columns: CATALOGUE_COLUMNS.join(', ') })}
+          hint={t('dashboard.catalog.import.hint')}
         />
         {rows === null ? null : <Preview rows={rows} />}
       </Form>

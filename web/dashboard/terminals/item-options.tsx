@@ -54,11 +54,17 @@ export function useOptions(item: CatalogItem | null, currency: string | null) {
 interface OptionFieldsProps {
   readonly options: ReturnType<typeof useOptions>;
   readonly error: string | null;
+  /** Called when the error no longer says what is typed. */
+  readonly onEdit: () => void;
 }
 
 /** The choices of an item that change its price and name, such as "oat". */
-export function OptionFields({ options, error }: OptionFieldsProps): ReactNode {
-  const { typed, sumOf, add, change, currency } = options;
+export function OptionFields({ options, error, onEdit }: OptionFieldsProps): ReactNode {
+  const { typed, sumOf, add, currency } = options;
+  const change: typeof options.change = (...edit) => {
+    if (error !== null) onEdit();
+    options.change(...edit);
+  };
   return (
     <fieldset className="stack">
       <legend>{t('dashboard.catalog.options.legend')}</legend>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
-import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
+import { addMember, addOwner, signInAs, stoppableNews } from '#testkit/apis/people.ts';
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
 
 let server: DashboardServer;
@@ -170,4 +170,16 @@ test('only admins change them, and never from a stale version', async () => {
   assert.equal((await edit({ currency: 'eur' }, member)).status, 403);
   const stale = await owner.patch(path, { version: 1, currency: 'eur' });
   assert.equal(stale.status, 409);
+});
+
+test('a change of the currency is mailed to the owners, also of a test account', async () => {
+  const mails = () => stoppableNews(server, 'olga@shop.test');
+  const before = (await mails()).length;
+  const { currency } = (await owner.get(path)).body;
+  const other = currency === 'chf' ? 'sek' : 'chf';
+  assert.equal((await edit({ currency: other })).status, 200);
+  assert.equal((await edit({ currency: other, address: '9 Quay' })).status, 200);
+  const [mail, ...more] = (await mails()).slice(before);
+  assert.match(mail ?? '', /^olga@shop\.test made a change in .+: Change the currency\. Open/);
+  assert.deepEqual(more, [], 'other changes are not mailed');
 });

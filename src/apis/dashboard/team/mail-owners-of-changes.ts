@@ -119,6 +119,11 @@ export function mayChangeSettings(people: PeopleDeps, by: By) {
       await mayScheduleExports(tx, { by, before, after });
       const isOutward =
         by.isRealMoney && changed.some((name) => ACCOUNT_FIELDS[name] === 'outward');
+      // A live account's owners get this in the mail about its printed settings.
+      if (!by.isRealMoney && changed.includes('currency')) {
+        const detail = 'Open payments, limits and reports keep their currency.';
+        await mailAccountChange(tx, people, { ...by, summary: 'Change the currency', detail });
+      }
       const sensitive = isSensitive(before, after);
       if (!sensitive && !isOutward) return null;
       const isSandbox = people.factorAgeMs === 0;

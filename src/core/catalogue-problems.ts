@@ -1,13 +1,3 @@
-/** The columns of a catalog's file, in every language. */
-export const CATALOGUE_COLUMNS = [
-  'name',
-  'price',
-  'tax_rate',
-  'category',
-  'barcode',
-  'color',
-] as const;
-
 /**
  * The reasons for which a row of a catalog's file is refused, as the API returns them. The
  * dashboard shows its own texts.
