@@ -238,6 +238,24 @@ test('webhooks and the SDK have the same sums', async () => {
   for (const sums of sumsIn(bodies, CART_SALES)) assertSums(sums, JSON.stringify(sums.object));
 });
 
+test('a till finds a sale by what the shop gets, and by what the customer paid', async () => {
+  const device = shop.ground.server.device();
+  for (const { sale, orderId, payment } of shop.sold) {
+    const { price, tip, total, atoms, currency } = sale;
+    const ofShop = [price + tip, total].map((sum) => `presentment_amount=${sum}`);
+    const ofChain = [atoms.price + atoms.tip, atoms.paid].map((sum) => `amount=${sum}`);
+    for (const sum of currency === null ? ofChain : [...ofShop, ...ofChain]) {
+      const { body } = await device.get(`/payments?order_id=${orderId}&${sum}`);
+      const found = body.data as readonly { readonly id: string }[];
+      assert.deepEqual(
+        found.map(({ id }) => id),
+        [payment],
+        `${currency} ${sum}`,
+      );
+    }
+  }
+});
+
 type Row = Readonly<Record<string, string>>;
 
 function tableOf(text: string): Row[] {

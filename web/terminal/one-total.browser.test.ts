@@ -65,6 +65,46 @@ test('each screen that shows a total computes it in one place', () => {
   assert.deepEqual(results.sort(), [...SCREENS].sort());
 });
 
+/** Other files that read a price of the API, and what it is. */
+const OTHER_PRICES: Readonly<Record<string, string>> = {
+  'web/dashboard/account/limit-field.tsx': 'a limit',
+  'web/dashboard/account/offline-limits.tsx': 'limits',
+  'web/dashboard/account/price-settings.tsx': 'a rate of tax',
+  'web/dashboard/pages/balance.tsx': 'the worth of a balance',
+  'web/dashboard/pages/offline-payments.tsx': 'an offline sale: its price',
+  'web/dashboard/pages/refund.tsx': 'a refund',
+  'web/dashboard/pages/refunds.tsx': 'refunds',
+  'web/dashboard/pages/risk-rules.tsx': 'limits',
+  'web/dashboard/pages/settings.tsx': 'limits',
+  'web/dashboard/payments/offline-columns.tsx': 'offline sales: their prices',
+  'web/dashboard/payments/refund-dialog.tsx': 'a refund',
+  'web/dashboard/statistics/sales-today.tsx': 'what the shop gets',
+  'web/dashboard/terminals/refund-limit.tsx': 'a limit',
+  'web/dashboard/terminals/till-access-dialog.tsx': 'a limit',
+  'web/operator/pages/support.tsx': 'the total of the API',
+  'web/pay/build-payment-message.ts': 'what a wallet signs',
+  'web/pay/pay.tsx': 'the price, from which the tip is computed',
+  'web/terminal/offline/held-sales.ts': 'limits of offline sales',
+  'web/terminal/offline/offline-till.ts': 'the price of an offline sale',
+  'web/terminal/offline/till-offline-limits.ts': 'limits',
+  'web/terminal/screens/refund.tsx': 'a refund',
+  'web/terminal/screens/tip.tsx': 'the price, from which the tip is computed',
+  'web/terminal/screens/totals.tsx': 'what the shop gets',
+  'web/terminal/till-machine.ts': 'the price that is charged',
+  'web/terminal/till-phases.ts': 'the price that is charged',
+  'web/wallet/signed-prices.ts': 'the rate that the wallet has seen',
+};
+
+test('each file of the apps that reads a price is read below, or shows no total', () => {
+  const price = /\b(presentment|total_charged|amount_refunded)\b/;
+  const apart = /^web\/(ui|data|testing)\/|\.test\.|shots\.ts$/;
+  const results = all
+    .filter(({ name, text }) => name.startsWith('web/') && !apart.test(name) && price.test(text))
+    .map(({ name }) => name)
+    .filter((name) => !SCREENS.includes(name));
+  assert.deepEqual(results.sort(), Object.keys(OTHER_PRICES).sort());
+});
+
 type Schemas = Readonly<Record<string, { readonly properties?: Record<string, object> }>>;
 
 /** Their sum is a part of a price, the price of terms, or the worth of a balance. */
