@@ -10,6 +10,7 @@ export const PAGES = {
   Balance: 'balance',
   Terminals: 'terminals',
   'Offline sales': 'offline_sales',
+  Shifts: 'shifts',
   Catalog: 'catalog',
   'API keys': 'keys',
   Webhooks: 'webhooks',

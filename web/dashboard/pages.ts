@@ -39,6 +39,8 @@ const OfflinePayments = partOf(
 const OfflinePaymentPage = partOf(
   async () => (await import('./pages/offline-payments.tsx')).OfflinePaymentPage,
 );
+const Shifts = partOf(async () => (await import('./pages/shifts.tsx')).Shifts);
+const ShiftPage = partOf(async () => (await import('./pages/shifts.tsx')).ShiftPage);
 const Catalog = partOf(async () => (await import('./pages/catalog.tsx')).Catalog);
 const ApiKeys = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeys);
 const ApiKeyPage = partOf(async () => (await import('./pages/api-key.tsx')).ApiKeyPage);
@@ -69,6 +71,8 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/terminals/:id', TerminalPage],
   ['/dashboard/offline-payments', OfflinePayments],
   ['/dashboard/offline-payments/:id', OfflinePaymentPage],
+  ['/dashboard/shifts', Shifts],
+  ['/dashboard/shifts/:id', ShiftPage],
   ['/dashboard/catalog', Catalog],
   ['/dashboard/api-keys', ApiKeys],
   ['/dashboard/api-keys/:id', ApiKeyPage],

@@ -38,8 +38,6 @@ const DESKS: readonly Desk[] = [
       'GET /accounts': 'the session names the accounts',
       'GET /me': 'the session names the person',
       'GET /accounts/{account}/{mode}/test_helpers/clock': 'a server moves the test clock',
-      'GET /accounts/{account}/{mode}/shifts': 'the till shows them',
-      'GET /accounts/{account}/{mode}/shifts/{id}': 'the list has each report',
       'GET /exports/{token}': 'the mail and the event of a scheduled export have the link',
     },
     asLinks: {

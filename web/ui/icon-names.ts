@@ -40,6 +40,7 @@ export const PAGE_ICONS = {
   balance: 'wallet',
   terminals: 'smartphone-nfc',
   offline_sales: 'cloud-off',
+  shifts: 'clock',
   catalog: 'shopping-basket',
   keys: 'key-round',
   webhooks: 'webhook',
