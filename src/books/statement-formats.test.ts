@@ -171,7 +171,7 @@ interface Node {
   text: string;
 }
 
-/** Parses the XML that we write: elements, text and the five entities. */
+/** Parses the XML that we write: elements, text and the three entities. */
 function parseXml(xml: string): Node {
   const root: Node = { name: '', children: [], text: '' };
   const open = [root];

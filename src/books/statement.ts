@@ -129,24 +129,29 @@ async function firstEntry(tx: Tx, tenant: Tenant, range: EntryRange): Promise<Pl
 }
 
 /** Number of entries held in memory per statement. */
-const CHUNK = 1_000;
+const CHUNK = 500;
 
 /**
  * Yields a statement's entries in chunks, as fast as the client takes them. Each chunk is read by a
- * separate query, so that a slow client holds no snapshot.
+ * separate query, so that a slow client holds no snapshot. The next chunk is read meanwhile.
  * @throws if the entries do not add up to the closing balance, so that the file ends early.
  */
 export async function* entriesOf(db: Database, statement: Statement): AsyncGenerator<Entry[]> {
   const { tenant, range, opening, closing } = statement;
+  const read = (after: Place) => {
+    const reading = selectEntries(db, tenant, { ...range, after, limit: CHUNK });
+    // If the client is gone, nobody awaits the chunk, and its failure must not end the process.
+    reading.catch(() => {});
+    return reading;
+  };
   let balance = opening;
-  let { after } = range;
-  for (;;) {
-    const entries = await selectEntries(db, tenant, { ...range, after, limit: CHUNK });
+  let next: Promise<Entry[]> | null = read(range.after);
+  while (next !== null) {
+    const entries: Entry[] = await next;
+    const last = entries.at(-1);
+    next = entries.length < CHUNK || last === undefined ? null : read(last);
     for (const { amount } of entries) balance += amount;
     if (entries.length > 0) yield entries;
-    const last = entries.at(-1);
-    if (entries.length < CHUNK || last === undefined) break;
-    after = last;
   }
   assert(balance === closing, 'the entries of a statement do not add up to its closing balance');
 }

@@ -118,7 +118,7 @@ export async function* zipped(parts: AsyncIterable<ZipPart>): AsyncGenerator<Buf
       members.push(open);
       yield count(localHeader(open));
     }
-    const packed = deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH });
+    const packed = deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, level: 1 });
     open.crc = crc32(bytes, open.crc);
     open.size += bytes.length;
     open.packed += packed.length;
