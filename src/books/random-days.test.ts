@@ -153,7 +153,7 @@ async function checkCsv({ entries, period }: MadePeriod): Promise<void> {
   assert.deepEqual(withoutZeros(taxes), withoutZeros(receipts));
 }
 
-test(`${DAYS} random days: every format adds up, and taxes and accounts are the receipts`, async () => {
+test(`${DAYS} random days: every format adds up; taxes and accounts are the receipts`, async () => {
   for (let day = 0; day < DAYS; day++) {
     const entries = Array.from({ length: below(6) }, (_, n) => entryAt(n));
     await checkDay(

@@ -96,7 +96,7 @@ test('AqBanking reads the day, the amount and the words of each OFX transaction'
   assert.match(values('purpose')[0] ?? '', /^Sale K7-1: Lunch.*EUR 19\.76/);
 });
 
-test('libofx, in GnuCash and HomeBank, reads the transactions and the closing balance', async (t) => {
+test('libofx, in GnuCash and HomeBank, reads transactions and the closing balance', async (t) => {
   if (!(await isInstalled('ofxdump'))) return t.skip('the Debian package ofx is not installed');
   const { stdout } = await run('ofxdump', [await fileOf('ofx')], {
     env: { ...process.env, TZ: 'America/Los_Angeles' },
