@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 export interface FigureProps {
   readonly name: string;
   /** The comparison below the number. */
-  readonly note?: string | null;
+  readonly note?: ReactNode;
   readonly children: ReactNode;
 }
 

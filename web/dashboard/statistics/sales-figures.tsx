@@ -1,14 +1,12 @@
 import type { ReactNode } from 'react';
-import { Link } from 'wouter';
 import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatUsdc } from '../../ui/format-usdc.ts';
+import { partOf } from '../../ui/lazy-part.ts';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
-import { rich } from '../../ui/text/tagged-text.ts';
 import { useShopDays } from '../account/time-zone.ts';
-import { declineWords } from '../payments/decline-words.ts';
 import { useRead } from '../use-merchant.ts';
 import { changeWords } from './chart-scale.ts';
 import { dayBefore, later } from './day-bounds.ts';
@@ -17,6 +15,9 @@ import { Figure } from './labeled-figure.tsx';
 import { sumDays } from './sum-days.ts';
 
 type Day = ReadStatisticsResponse['data'][number];
+
+/** Loads later, because its words for each reason are many, and most days need none. */
+const Declines = partOf(async () => (await import('./declines.tsx')).Declines);
 
 const ATOMS = 1_000_000;
 
@@ -93,7 +94,9 @@ function Figures(periods: Periods): ReactNode {
         </Figure>
       </dl>
       <SalesChart {...periods} />
-      <Declines counts={sum.declines} length={length} />
+      {Object.keys(sum.declines).length === 0 ? null : (
+        <Declines counts={sum.declines} length={length} />
+      )}
     </section>
   );
 }
@@ -129,36 +132,5 @@ function SalesChart({ days, before, length }: Periods): ReactNode {
       }}
       pathOf={(name) => `/dashboard/payments?from=${name}&to=${name}`}
     />
-  );
-}
-
-interface DeclinesProps {
-  readonly counts: Readonly<Record<string, number>>;
-  readonly length: number;
-}
-
-/** Shows the declines that ended intents. Each code links to its intents. */
-function Declines({ counts, length }: DeclinesProps): ReactNode {
-  const declines = Object.entries(counts).sort((one, other) => other[1] - one[1]);
-  const shop = useShopDays();
-  if (declines.length === 0) return null;
-  const [from, to] = [dayBefore(length - 1, shop), dayBefore(0, shop)];
-  return (
-    <div className="stack stack-tight">
-      <h3>{t('dashboard.sales_figures.declined.heading')}</h3>
-      <ul className="row">
-        {declines.map(([code, count]) => (
-          <li key={code}>
-            <Link href={`/dashboard/intents?decline=${code}&from=${from}&to=${to}`}>
-              {rich(
-                'dashboard.sales_figures.declined.row',
-                { reason: () => <>{declineWords(code)}</> },
-                { count: formatNumber(count) },
-              )}
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </div>
   );
 }

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
+import { partOf } from '../../ui/lazy-part.ts';
 import { formatNumber } from '../../ui/numbers.ts';
-import { rateWords } from '../../ui/price-text.tsx';
-import { priceOf, type Quoted } from '../../ui/quoted-price.ts';
+import { priceOf } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
 import { useShopDays } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
@@ -15,16 +15,14 @@ import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
-function rateNote(quoted: Quoted): string {
-  return t('dashboard.today.rate', { rate: rateWords(quoted) });
-}
+const RateNote = partOf(async () => (await import('./rate-note.tsx')).RateNote);
 
 function BalanceFigure(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/balance');
   if (data === undefined) return null;
   const { presentment } = data;
   const atoms = BigInt(data.available[0]?.amount ?? 0);
-  const note = presentment === null ? null : rateNote(presentment);
+  const note = presentment === null ? null : <RateNote quoted={presentment} />;
   return (
     <Figure name={t('dashboard.page.balance')} note={note}>
       <Amount atoms={atoms} price={priceOf(presentment)} />
