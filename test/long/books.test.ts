@@ -4,7 +4,7 @@ import { STATEMENT_FORMATS } from '#books/statement-formats.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
-import { addSales } from '#testkit/fixtures/payments/books.ts';
+import { addSales, SKR03, setDatev } from '#testkit/fixtures/payments/books.ts';
 
 /** A month of 100,000 sales, exported in each format. */
 
@@ -32,6 +32,7 @@ before(async () => {
     }));
     await addSales(server.db, { accountId, livemode: false }, sales);
   }
+  await setDatev(server.db, { accountId, livemode: false }, SKR03);
   await server.db.query('analyze payments, payment_intents');
 });
 after(() => server.close());
@@ -45,7 +46,9 @@ for (const format of STATEMENT_FORMATS) {
     }, 50);
     const start = performance.now();
     const url = `${server.dashboard}/accounts/${accountId}/test/exports/statement`;
-    const response = await fetch(`${url}?format=${format}&month=2026-09`, {
+    // With the row for rounding, the month has more rows than one file of DATEV: an archive.
+    const split = format === 'datev' ? '&split=true' : '';
+    const response = await fetch(`${url}?format=${format}&month=2026-09${split}`, {
       headers: client.headers(),
     });
     assert.equal(response.status, 200);
@@ -54,7 +57,7 @@ for (const format of STATEMENT_FORMATS) {
     const ms = performance.now() - start;
     clearInterval(watch);
     t.diagnostic(`${Math.round(ms)} ms, ${bytes} bytes, ${peak - before} bytes of memory`);
-    assert.ok(bytes > SALES * 50, `${bytes} bytes`);
+    assert.ok(bytes > SALES * (format === 'datev' ? 5 : 50), `${bytes} bytes`);
     assert.ok(ms <= MAX_MS, `${ms} ms`);
     assert.ok(peak - before <= MAX_BYTES, `${peak - before} bytes of memory`);
   });

@@ -36,6 +36,10 @@ const RECEIPTS = 40;
 /** Number of receipts to read in every format. */
 const PRINTED = 3;
 
+/** The formats that have entries of less than a cent. */
+const EXACT_FORMATS: ReadonlySet<string> = new Set(['csv', 'jsonl', 'camt.053.001.08']);
+const CENT = 10_000;
+
 const dayOf = (at: Date) => at.toISOString().slice(0, 10);
 
 /** @throws if the copies differ */
@@ -88,8 +92,12 @@ async function compareStatement(source: Source): Promise<string[]> {
     broken.push(`${shown}, some twice`);
   }
   for (const format of STATEMENT_FORMATS) {
+    // DATEV needs accounts, which these shops have not set.
+    if (format === 'datev') continue;
     const text = await fileOf(format);
-    const missing = entries.filter(({ id }) => !text.includes(id));
+    const hasAll = EXACT_FORMATS.has(format);
+    const expected = entries.filter(({ amount }) => hasAll || Math.abs(amount) >= CENT);
+    const missing = expected.filter(({ id }) => !text.includes(id));
     if (missing.length > 0) broken.push(`${format} lacks ${missing.length}, ${missing[0]?.id}`);
   }
   return broken;

@@ -159,3 +159,33 @@ test('a statement has a row for each rate, whose USDC add up to the atom', async
     ],
   );
 });
+
+test('a statement for DATEV says what it lacks, and needs a split over New Year', async () => {
+  const message = async (query: string) => {
+    const { status, body } = await client.get(path(`format=datev&${query}`));
+    return status === 200 ? '200' : `${status} ${body.error?.param} ${body.error?.message}`;
+  };
+  const year = 'from=2025-12-31&to=2026-10-01';
+  const halves = /^400 from .*2025-12-31 to 2025-12-31 and 2026-01-01 to 2026-10-01/;
+  assert.match(await message(year), halves);
+  assert.equal(await message(`${year}&split=true`), '200');
+  assert.equal(await message('payout=wdr_1'), '200');
+  assert.equal(await refusal('format=csv&month=2026-09&split=true'), '400 parameter_invalid');
+  assert.equal(await edit({ datev: { ...SKR03, revenue: { 1900: '8400', none: '8200' } } }), '200');
+  assert.match(await message('month=2026-10'), /^400 format .*7\.00 %.*revenue\.700/);
+  assert.equal(await edit({ datev: null }), '200');
+  assert.match(await message('month=2026-10'), /^400 format Set the accounts first/);
+});
+
+test('a row without a stored rate has the nearest earlier one, or is refused', async () => {
+  await edit({ datev: SKR03 });
+  const sale = { amount: 2_000_000n, at: new Date('2026-10-01T07:00:00.000Z') };
+  await addSales(server.db, tenant(), [sale]);
+  const { text } = await client.get(path('format=datev&month=2026-10'));
+  const rows = parseCsv(text.split('\r\n').slice(2).join('\r\n'), ';');
+  assert.deepEqual(rows.at(-1)?.slice(0, 6), ['2,00', 'H', 'USD', '1,085423', '1,84', 'EUR']);
+  await server.db.query('update payments set shop_rate = null where account_id = $1', [accountId]);
+  const { status, body } = await client.get(path('format=datev&month=2026-10'));
+  assert.equal(status, 400);
+  assert.match(body.error?.message ?? '', /^pay_\w+ cannot be exported: no exchange rate for EUR/);
+});
