@@ -164,6 +164,8 @@ async function readAsPeople(sold: Readonly<Record<'intent' | 'payment' | 'order'
   await desk.page.getByText(REFUND.sum).first().waitFor();
   const detail = await readTotal(desk.page);
   const intent = await readTotal(desk.page, `${sandbox.web_url}/dashboard/intents/${sold.intent}`);
+  await desk.page.goto(`${sandbox.web_url}/dashboard`);
+  await desk.page.getByText(SALE.gets).first().waitFor();
   await desk.close();
   const staff = await browser.open();
   await signInAsStaff(staff, { sandbox, path: `operator/support?text=${sold.order}` });

@@ -1,10 +1,11 @@
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { formatNumber } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
+import { Money } from '../../ui/typed-money.tsx';
 import { useShopDays } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
@@ -30,6 +31,24 @@ function BalanceFigure(): ReactNode {
   );
 }
 
+/** Shows what the shop got today: in each currency of its prices, and all of it in USDC. */
+function SalesOf({ day, atoms }: { readonly day: string; readonly atoms: bigint }): ReactNode {
+  const { data } = useRead('GET /accounts/{account}/{mode}/totals', { query: { from: day } });
+  const prices = (data?.total.presentment ?? []).map(({ currency, sales, tips }) => {
+    return { currency, units: BigInt(sales) + BigInt(tips) };
+  });
+  return (
+    <>
+      {prices.slice(0, -1).map((price) => (
+        <Fragment key={price.currency}>
+          <Money {...price} />{' '}
+        </Fragment>
+      ))}
+      <Amount atoms={atoms} price={prices.at(-1) ?? null} />
+    </>
+  );
+}
+
 /**
  * Shows today's sales beside those of the same weekday last week, because sales depend on the
  * weekday. Last week's figures cover the whole day.
@@ -49,7 +68,7 @@ export function Today(): ReactNode {
             <h2>{t('dashboard.today.today_so_far.heading')}</h2>
             <dl className="figures">
               <Figure name={t('dashboard.today.sales.name')} note={salesNote(before, weekday)}>
-                <Amount atoms={sum.volume} />
+                <SalesOf day={today} atoms={sum.volume} />
               </Figure>
               <Figure name={t('dashboard.page.payments')} note={paymentsNote(before, weekday)}>
                 {formatNumber(sum.payments)}
