@@ -1,5 +1,6 @@
 import { lockOwnAccount } from '#accounts/account-queries.ts';
 import { type Issued, kybRequired } from '#accounts/create-api-key.ts';
+import { checkLocation } from '#accounts/locations.ts';
 import { recordTenantChange, type TenantRef } from '#audit/record-change.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { newId } from '#core/ids.ts';
@@ -29,6 +30,8 @@ export async function createTerminal(
     /** The kind of device; default: the label. */
     readonly name?: string | undefined;
     readonly platform?: string | undefined;
+    /** One of the account's locations; `null` for none. */
+    readonly location?: string | null | undefined;
   },
 ): Promise<Issued<TerminalRow> | Refusal> {
   const { tenant, now } = input;
@@ -36,6 +39,9 @@ export async function createTerminal(
   if (isRefusal(label)) return label;
   const name = readName(input.name ?? input.label, 'name');
   if (isRefusal(name)) return name;
+  const { location = null } = input;
+  const unknown = await checkLocation(tx, [tenant.accountId], location);
+  if (unknown !== null) return unknown;
   const account = await lockOwnAccount(tx, tenant.accountId);
   if (tenant.livemode && account.kyb_status !== 'approved') return kybRequired('Live terminals');
   if ((await countTerminals(tx, tenant)) >= MAX_TERMINALS) {
@@ -54,13 +60,14 @@ export async function createTerminal(
     label,
     name,
     platform: input.platform ?? 'generic',
+    location_id: location,
   });
   const secret = await issueDeviceKey(tx, { terminalId: row.id, livemode: row.livemode, now });
   await announceTerminal(tx, row, { tenant, type: 'terminal.created', stamp });
   await recordTenantChange(tx, input, {
     action: 'terminal.created',
     objectId: row.id,
-    after: { label, name, platform: row.platform },
+    after: { label, name, platform: row.platform, location },
   });
   return { row, secret };
 }

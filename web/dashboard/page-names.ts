@@ -17,6 +17,8 @@ export const PAGES = {
   Events: 'events',
   'Request log': 'requests',
   Team: 'people',
+  Staff: 'people',
+  Locations: 'terminals',
   Settings: 'settings',
   Verification: 'verification',
   'Risk rules': 'risk',

@@ -26,13 +26,13 @@ type DeskPage = Part<object>;
 /** The landing page, so its texts load with the app. */
 const Overview = firstPartOf(async () => (await import('./pages/overview.tsx')).Overview);
 const Payments = partOf(async () => (await import('./pages/payments.tsx')).Payments);
-const PaymentPage = partOf(async () => (await import('./pages/payment.tsx')).PaymentPage);
+const PaymentPage = partOf(async () => (await import('./pages/payments.tsx')).PaymentPage);
 const Intents = partOf(async () => (await import('./pages/intents.tsx')).Intents);
-const IntentPage = partOf(async () => (await import('./pages/intent.tsx')).IntentPage);
+const IntentPage = partOf(async () => (await import('./pages/intents.tsx')).IntentPage);
 const Refunds = partOf(async () => (await import('./pages/refunds.tsx')).Refunds);
-const RefundPage = partOf(async () => (await import('./pages/refund.tsx')).RefundPage);
+const RefundPage = partOf(async () => (await import('./pages/refunds.tsx')).RefundPage);
 const Terminals = partOf(async () => (await import('./pages/terminals.tsx')).Terminals);
-const TerminalPage = partOf(async () => (await import('./pages/terminal.tsx')).TerminalPage);
+const TerminalPage = partOf(async () => (await import('./pages/terminals.tsx')).TerminalPage);
 const OfflinePayments = partOf(
   async () => (await import('./pages/offline-payments.tsx')).OfflinePayments,
 );
@@ -43,20 +43,22 @@ const Shifts = partOf(async () => (await import('./pages/shifts.tsx')).Shifts);
 const ShiftPage = partOf(async () => (await import('./pages/shifts.tsx')).ShiftPage);
 const Catalog = partOf(async () => (await import('./pages/catalog.tsx')).Catalog);
 const ApiKeys = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeys);
-const ApiKeyPage = partOf(async () => (await import('./pages/api-key.tsx')).ApiKeyPage);
+const ApiKeyPage = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeyPage);
 const Webhooks = partOf(async () => (await import('./pages/webhooks.tsx')).Webhooks);
-const WebhookPage = partOf(async () => (await import('./pages/webhook.tsx')).WebhookPage);
-const DeliveryPage = partOf(async () => (await import('./pages/webhook.tsx')).DeliveryPage);
+const WebhookPage = partOf(async () => (await import('./pages/webhooks.tsx')).WebhookPage);
+const DeliveryPage = partOf(async () => (await import('./pages/webhooks.tsx')).DeliveryPage);
 const Events = partOf(async () => (await import('./pages/events.tsx')).Events);
 const EventPage = partOf(async () => (await import('./pages/events.tsx')).EventPage);
 const RequestLog = partOf(async () => (await import('./pages/request-log.tsx')).RequestLog);
 const RequestPage = partOf(async () => (await import('./pages/request-log.tsx')).RequestPage);
 const Balance = partOf(async () => (await import('./pages/balance.tsx')).Balance);
-const WithdrawalPage = partOf(async () => (await import('./pages/withdrawal.tsx')).WithdrawalPage);
+const WithdrawalPage = partOf(async () => (await import('./pages/balance.tsx')).WithdrawalPage);
 const Team = partOf(async () => (await import('./pages/team.tsx')).Team);
+const Staff = partOf(async () => (await import('./pages/team.tsx')).Staff);
+const LocationsPage = partOf(async () => (await import('./pages/locations.tsx')).LocationsPage);
 const Settings = partOf(async () => (await import('./pages/settings.tsx')).Settings);
 const Verification = partOf(async () => (await import('./pages/verification.tsx')).Verification);
-const RiskRules = partOf(async () => (await import('./pages/risk-rules.tsx')).RiskRules);
+const RiskRules = partOf(async () => (await import('./pages/settings.tsx')).RiskRules);
 const AuditLog = partOf(async () => (await import('./pages/audit-log.tsx')).AuditLog);
 
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
@@ -86,6 +88,8 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/balance', Balance],
   ['/dashboard/withdrawals/:id', WithdrawalPage],
   ['/dashboard/team', Team],
+  ['/dashboard/staff', Staff],
+  ['/dashboard/locations', LocationsPage],
   ['/dashboard/settings', Settings],
   ['/dashboard/verification', Verification],
   ['/dashboard/risk-rules', RiskRules],

@@ -169,8 +169,35 @@ function namedCashier(cashier: string | null | undefined) {
   return cashier == null ? {} : { cashier };
 }
 
-function allowed(managerCode: string | null | undefined) {
-  return managerCode == null ? {} : { manager_code: managerCode };
+/** A manager at the till, and the PIN. */
+export interface ManagerAtTill {
+  readonly id: string;
+  readonly pin: string;
+}
+
+/**
+ * Managers who allow requests, by the idempotency key. Only in memory, because of the PINs: a
+ * request that is repeated after a reload gets its stored response without one.
+ */
+const managers = new Map<string, ManagerAtTill>();
+
+/** Sends the manager with the request that has this key. */
+export function allowBy(manager: ManagerAtTill, key: string): void {
+  managers.clear();
+  managers.set(key, manager);
+}
+
+function allowed(key: string, managerCode: string | null | undefined) {
+  const manager = managers.get(key);
+  const code = managerCode == null ? {} : { manager_code: managerCode };
+  return manager === undefined ? code : { ...code, manager };
+}
+
+/** Forgets the manager of an answered request. */
+async function forgetting<T>(key: string, sent: Promise<Answer<T>>): Promise<Answer<T>> {
+  const answer = await sent;
+  if (answer.is === 'done' || answer.is === 'refused') managers.delete(key);
+  return answer;
 }
 
 /** Returns the amount of a sale in the API's format: in the shop's currency, or in atoms. */
@@ -192,19 +219,22 @@ function tipped(tip: bigint | null) {
 function changesOf(api: Api): Changes {
   return {
     create: ({ key, amount, currency, lines, splitGroup, tipping, cashier, managerCode }) =>
-      api({
-        method: 'POST',
-        path: '/payment_intents',
-        idempotencyKey: key,
-        body: {
-          ...pricedAt(amount, currency),
-          ...saleFields(lines),
-          ...(splitGroup === null ? {} : { split_group: splitGroup }),
-          ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
-          ...namedCashier(cashier),
-          ...allowed(managerCode),
-        },
-      }),
+      forgetting(
+        key,
+        api({
+          method: 'POST',
+          path: '/payment_intents',
+          idempotencyKey: key,
+          body: {
+            ...pricedAt(amount, currency),
+            ...saleFields(lines),
+            ...(splitGroup === null ? {} : { split_group: splitGroup }),
+            ...(tipping === null ? {} : { tipping: { percentages: tipping } }),
+            ...namedCashier(cashier),
+            ...allowed(key, managerCode),
+          },
+        }),
+      ),
     tap: (id, { key, credential, tip }) =>
       api({
         method: 'POST',
@@ -226,18 +256,21 @@ function changesOf(api: Api): Changes {
         path: `/payment_intents/${id}/cancel`,
       }),
     refund: ({ key, payment, part, cashier, managerCode }) =>
-      api({
-        method: 'POST',
-        path: '/refunds',
-        idempotencyKey: key,
-        timeoutMs: REFUND_TIMEOUT_MS,
-        body: {
-          payment,
-          ...refundFields(part),
-          ...namedCashier(cashier),
-          ...allowed(managerCode),
-        },
-      }),
+      forgetting(
+        key,
+        api({
+          method: 'POST',
+          path: '/refunds',
+          idempotencyKey: key,
+          timeoutMs: REFUND_TIMEOUT_MS,
+          body: {
+            payment,
+            ...refundFields(part),
+            ...namedCashier(cashier),
+            ...allowed(key, managerCode),
+          },
+        }),
+      ),
   };
 }
 

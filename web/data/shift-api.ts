@@ -19,8 +19,14 @@ export interface Person {
   readonly name: string;
 }
 
+/** A person in the list of those who have a PIN. */
+export interface ListedPerson extends Person {
+  /** Absent from an earlier release of the service. */
+  readonly lifts?: boolean;
+}
+
 export interface ShiftApi {
-  people(): Promise<Answer<{ readonly data: readonly Person[] }>>;
+  people(): Promise<Answer<{ readonly data: readonly ListedPerson[] }>>;
   /** Starts the shift, or hands it over to this cashier. */
   start(person: string, pin: string): Promise<Answer<Shift>>;
   /** Starts the shift without a person. Refused if people have PINs. */

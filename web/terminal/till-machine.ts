@@ -159,7 +159,9 @@ function onCreated(till: Till, phase: Creating, answer: Answer<Intent>, now: num
   if (answer.is === 'done') return enter(till, phaseOf(answer.value, now));
   const undone = knownUndone(answer);
   if (undone === null) return till;
-  const isWrongCode = undone.kind === 'needs_manager' && phase.create.managerCode != null;
+  const { managerCode, byManager } = phase.create;
+  const isWrongCode =
+    undone.kind === 'needs_manager' && (managerCode != null || byManager === true);
   const remark: Remark = isWrongCode ? { ...undone, kind: 'code_invalid' } : undone;
   // An earlier request without a response may still have opened a payment.
   const orphan = phase.sends > 1 ? phase.create : null;

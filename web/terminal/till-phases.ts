@@ -20,6 +20,8 @@ export interface Create {
   readonly cashier: string | null;
   /** A manager's code for a discount. Absent in tills stored by an earlier version. */
   readonly managerCode?: string | null;
+  /** True if a manager at the till allows the discount. The PIN is never stored. */
+  readonly byManager?: boolean;
 }
 
 /** A presented pass, stored until its result is known. */

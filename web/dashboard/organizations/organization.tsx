@@ -12,7 +12,7 @@ import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
-import { Locations } from './organization-locations.tsx';
+import { LocationDialog, Locations } from './organization-locations.tsx';
 import { OrganizationPeople } from './organization-people.tsx';
 import { OrganizationSales } from './organization-sales.tsx';
 
@@ -42,30 +42,40 @@ function Closed(): ReactNode {
 function Choice(props: { readonly organizations: readonly OrganizationObject[] }): ReactNode {
   const { call, may, account } = useMerchant();
   const [isCreating, setIsCreating] = useState(false);
-  if (!may('owner')) return null;
+  const [isAdding, setIsAdding] = useState(false);
+  if (!may('owner')) return <p className="soft">{t('dashboard.organization.locations.empty')}</p>;
   const own = props.organizations.filter(({ role }) => role === 'owner');
   return (
-    <section className="card stack">
-      <h2>{t('dashboard.organization.heading')}</h2>
-      <p className="soft">{t('dashboard.organization.text')}</p>
-      <div className="row">
-        {own.map(({ id, name }) => (
-          <ConfirmButton
-            key={id}
-            kind="primary"
-            title={t('dashboard.organization.link.heading', { account: account.name, name })}
-            send={t('dashboard.organization.link', { name })}
-            request={() =>
-              call('PUT /accounts/{account}/organization', { body: { organization: id } })
-            }
-          >
-            <p>{t('dashboard.organization.link.text')}</p>
-          </ConfirmButton>
-        ))}
-        <Button onClick={() => setIsCreating(true)}>{t('dashboard.organization.create')}</Button>
+    <>
+      <p className="soft">{t('dashboard.organization.locations.empty')}</p>
+      <div>
+        <Button onClick={() => setIsAdding(true)}>{t('dashboard.organization.add')}</Button>
       </div>
-      {isCreating ? <CreateDialog onClose={() => setIsCreating(false)} /> : null}
-    </section>
+      {isAdding ? (
+        <LocationDialog org={null} location={null} onClose={() => setIsAdding(false)} />
+      ) : null}
+      <section className="card stack">
+        <h2>{t('dashboard.organization.heading')}</h2>
+        <p className="soft">{t('dashboard.organization.text')}</p>
+        <div className="row">
+          {own.map(({ id, name }) => (
+            <ConfirmButton
+              key={id}
+              kind="primary"
+              title={t('dashboard.organization.link.heading', { account: account.name, name })}
+              send={t('dashboard.organization.link', { name })}
+              request={() =>
+                call('PUT /accounts/{account}/organization', { body: { organization: id } })
+              }
+            >
+              <p>{t('dashboard.organization.link.text')}</p>
+            </ConfirmButton>
+          ))}
+          <Button onClick={() => setIsCreating(true)}>{t('dashboard.organization.create')}</Button>
+        </div>
+        {isCreating ? <CreateDialog onClose={() => setIsCreating(false)} /> : null}
+      </section>
+    </>
   );
 }
 
@@ -103,6 +113,9 @@ function Own({ organization }: { readonly organization: OrganizationObject }): R
   const isOwner = role === 'owner';
   return (
     <>
+      {role === 'cashier' ? null : (
+        <Locations organization={organization} canChange={isOwner || role === 'admin'} />
+      )}
       <section className="card stack">
         <h2>{t('dashboard.organization.heading')}</h2>
         <FactList>
@@ -116,7 +129,6 @@ function Own({ organization }: { readonly organization: OrganizationObject }): R
       </section>
       {role === 'cashier' ? null : (
         <>
-          <Locations organization={organization} canChange={isOwner || role === 'admin'} />
           <OrganizationSales organization={organization} />
           <OrganizationPeople id={id} canChange={isOwner} />
         </>

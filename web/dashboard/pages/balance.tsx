@@ -24,6 +24,9 @@ import { WithdrawDialog } from '../payouts/withdraw-dialog.tsx';
 import { DayReport } from '../statistics/day-report.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { WithdrawalPage } from './withdrawal.tsx';
+
 /** Loads after the page, because few visits need it. */
 const Statements = partOf(async () => (await import('../exports/statements.tsx')).Statements);
 

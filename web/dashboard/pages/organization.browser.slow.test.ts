@@ -39,7 +39,7 @@ test('an owner creates an organization, and sees what a location sells', async (
   const { page } = window;
   const dialog = page.getByRole('dialog');
   const pageOf = (path: string) => page.goto(`${sandbox.web_url}/dashboard/${path}`);
-  await signInAt(window, { sandbox, path: 'dashboard/team' });
+  await signInAt(window, { sandbox, path: 'dashboard/locations' });
   await fillIn(page, 'Create organization', { Name: LONG_NAME });
   await page.getByText(LONG_NAME).first().waitFor();
   await page.getByText('No locations yet').waitFor();
@@ -59,7 +59,7 @@ test('an owner creates an organization, and sees what a location sells', async (
   await page.getByText('Harbor').waitFor();
   const { payment } = await payAt(sandbox, { terminal, amount: 7_250_000 });
 
-  await pageOf('team');
+  await pageOf('locations');
   await page.getByRole('row', { name: /^Harbor 1 7\.25/ }).waitFor();
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Download payments' }).click();
@@ -80,7 +80,7 @@ test('an admin without a role in the organization sees no people or locations of
   const { page } = window;
   await signInAt(window, { sandbox: { ...sandbox, dashboard: person }, path: 'dashboard' });
   await page.getByLabel('Account', { exact: true }).selectOption(accountId);
-  await page.goto(`${sandbox.web_url}/dashboard/team`);
+  await page.goto(`${sandbox.web_url}/dashboard/locations`);
   await page.getByText('Ask one of its owners to invite you.').waitFor();
   assert.equal(await page.getByText(LONG_NAME).count(), 0);
   await page.goto(`${sandbox.web_url}/dashboard/terminals/${sandbox.test.terminal}`);

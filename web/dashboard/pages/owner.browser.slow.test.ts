@@ -26,7 +26,17 @@ const stage = ownStage(undefined, async () => ({ PORT: await freePort() }));
 const PDF = Buffer.from('%PDF-1.7\nthe register says so');
 
 const PAGES = [
-  ...['Team', 'Settings', 'Verification', 'Risk rules', 'Audit log', 'Balance', 'Catalog'],
+  ...[
+    'Team',
+    'Staff',
+    'Locations',
+    'Settings',
+    'Verification',
+    'Risk rules',
+    'Audit log',
+    'Balance',
+    'Catalog',
+  ],
   'Offline sales',
 ];
 const LOOKS = [

@@ -15,6 +15,9 @@ import { useLive } from '../statistics/use-live-refresh.ts';
 import { TerminalFilter } from '../terminals/terminal-filter.tsx';
 import { usePages } from '../use-merchant.ts';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { PaymentPage } from './payment.tsx';
+
 function usePayments(filters: Filters) {
   const search = filters.get('search');
   const common = { ...useChosenDays(filters), terminal: filters.get('terminal') };

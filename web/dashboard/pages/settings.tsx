@@ -33,6 +33,9 @@ import { ZoneSelect } from '../account/zone-select.tsx';
 import { NewAccountForm } from '../sessions/no-account.tsx';
 import { useAccount, useMerchant } from '../use-merchant.ts';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { RiskRules } from './risk-rules.tsx';
+
 export function Settings(): ReactNode {
   const query = useAccount();
   const { may, setAccount } = useMerchant();

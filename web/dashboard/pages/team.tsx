@@ -15,18 +15,24 @@ import { Status } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { Organization } from '../organizations/organization.tsx';
 import { InviteDialog, invitationColumns } from '../team/invitations.tsx';
 import { choiceOf, RoleSelect } from '../team/role-select.tsx';
 import { TillAccess } from '../terminals/till-access-dialog.tsx';
 import { type Role, useMerchant, useRead } from '../use-merchant.ts';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { LocationsPage } from './locations.tsx';
+export { Staff } from './staff.tsx';
+
 type Member = ListMembersResponse['data'][number];
 
-/**
- * Describes a person's role. A person may have two entries: one for this account and one for the
- * organization.
- */
+/** Returns one entry per person: the one for this account, or else the organization's. */
+function peopleOf({ data, ...rest }: ListMembersResponse): ListMembersResponse {
+  const own = new Set(data.filter((one) => one.organization === null).map((one) => one.user));
+  const isShown = ({ user, organization }: Member) => organization === null || !own.has(user);
+  return { ...rest, data: data.filter(isShown) };
+}
+
 function roleOf({ role, organization }: Member): ReactNode {
   const name = t(`dashboard.role.${role}`);
   if (organization === null) return name;
@@ -66,6 +72,7 @@ export function Team(): ReactNode {
   const [removing, setRemoving] = useState<Member | null>(null);
   const [atTill, setAtTill] = useState<Member | null>(null);
   const query = useRead('GET /accounts/{account}/members');
+  const people = { ...query, data: query.data && peopleOf(query.data) } as typeof query;
   const canChange = may('owner');
   const change = (member: Member) =>
     member.organization === null ? (
@@ -92,9 +99,9 @@ export function Team(): ReactNode {
     >
       <List
         label={t('dashboard.page.team')}
-        query={query}
+        query={people}
         columns={may('admin') ? columns : columns.slice(0, -1)}
-        keyOf={({ user, organization }) => `${user} ${organization}`}
+        keyOf={({ user }) => user}
         empty={null}
       />
       {canChange ? <BelowForOwners isEarly={query.isPending} /> : null}
@@ -102,7 +109,6 @@ export function Team(): ReactNode {
         <>
           <p className="soft">{t('dashboard.team.owner_only')}</p>
           <Leave />
-          <Organization />
         </>
       )}
       {isInviting ? <Invite onClose={() => setIsInviting(false)} /> : null}
@@ -228,7 +234,6 @@ function BelowForOwners({ isEarly }: { readonly isEarly: boolean }): ReactNode {
     <>
       <Invitations query={query} />
       <Leave />
-      <Organization />
     </>
   );
 }

@@ -16,6 +16,9 @@ import { AddTerminalDialog } from '../terminals/add-terminal-dialog.tsx';
 import { Software } from '../terminals/terminal-software.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { TerminalPage } from './terminal.tsx';
+
 const PAGE = 50;
 
 const columns = (): readonly Column<Terminal>[] => [

@@ -22,6 +22,9 @@ import {
 import { ReceiverCheck } from '../webhooks/receiver-check.tsx';
 import { Undelivered } from '../webhooks/undelivered-events.tsx';
 
+// Loaded as one file with this page, because each further file costs the first load some bytes.
+export { DeliveryPage, WebhookPage } from './webhook.tsx';
+
 /** Polling interval. Programs and colleagues add endpoints too, and no event tells of them. */
 const WATCH_MS = 5_000;
 

@@ -1,13 +1,15 @@
 import { type ReactNode, useState } from 'react';
+import { named } from '#i18n/bidi-isolates.ts';
 import { FormDialog } from '../../desk/form-dialog.tsx';
 import { useTextForm } from '../../desk/use-text-form.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { TextField } from '../../ui/field.tsx';
+import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useMerchant } from '../use-merchant.ts';
 import { Pairing } from './pairing.tsx';
+import { useOwnLocations } from './terminal-location.tsx';
 
 interface Added {
   readonly id: string;
@@ -18,10 +20,12 @@ interface Added {
 
 export function AddTerminalDialog({ onClose }: { readonly onClose: () => void }): ReactNode {
   const { call } = useMerchant();
-  const { texts, sending, field } = useTextForm({ label: '' });
+  const { texts, sending, set, field } = useTextForm({ label: '', location: '' });
+  const locations = useOwnLocations();
   const [added, setAdded] = useState<Added | null>(null);
   const add = async () => {
-    const body = { label: texts.label.trim() };
+    const { location } = texts;
+    const body = { label: texts.label.trim(), ...(location === '' ? {} : { location }) };
     if (body.label === '')
       return sending.refuse('label', t('dashboard.add_terminal.label_missing'));
     const made = await sending.send(() =>
@@ -51,6 +55,21 @@ export function AddTerminalDialog({ onClose }: { readonly onClose: () => void })
         hint={t('dashboard.add_terminal.label_hint')}
         {...field('label')}
       />
+      {locations.length === 0 ? null : (
+        <Select
+          label={t('dashboard.organization.location.column')}
+          value={texts.location}
+          onChange={({ target }) => set({ location: target.value })}
+          error={sending.problemAt('location')}
+        >
+          <option value="">{t('dashboard.organization.no_location')}</option>
+          {locations.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {named(name)}
+            </option>
+          ))}
+        </Select>
+      )}
     </FormDialog>
   );
 }

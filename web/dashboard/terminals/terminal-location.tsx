@@ -18,6 +18,17 @@ export function TerminalLocation({
   return organization === null ? null : <OfMine org={organization} terminal={terminal} />;
 }
 
+/** Returns the account's locations, if the user may see them. */
+export function useOwnLocations(): readonly Location[] {
+  const { account } = useMerchant();
+  const { organization = null } = useAccount().data ?? {};
+  const mine = useRead('GET /organizations').data?.data.find(({ id }) => id === organization);
+  const isOpen = mine !== undefined && mine.role !== 'cashier';
+  const request = { path: { org: organization ?? '' } };
+  const query = useRead('GET /organizations/{org}/locations', request, { enabled: isOpen });
+  return (query.data?.data ?? []).filter((one) => one.account === account.id);
+}
+
 /** Shows nothing to users without a role in the organization, who may not see its locations. */
 function OfMine({ org, terminal }: KnownProps): ReactNode {
   const role = useRead('GET /organizations').data?.data.find(({ id }) => id === org)?.role;

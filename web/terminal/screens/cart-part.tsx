@@ -1,6 +1,6 @@
 import { type ReactNode, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
-import type { Device } from '../../data/device-api.ts';
+import { allowBy, type Device } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
 import { Drawing } from '../../ui/icon.tsx';
@@ -24,6 +24,7 @@ import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
 import type { Phase } from '../till-phases.ts';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
+import { ManagerDialog } from './lazy-parts.ts';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
 
@@ -191,8 +192,8 @@ function CartWays({ cart, presets, onCart }: CartProps): ReactNode {
   );
 }
 
-/** True if the service asked for a manager's code for the discount of the cart. */
-function asksForCode(phase: Phase): boolean {
+/** True if the service asked for a manager for the discount of the cart. */
+function asksForManager(phase: Phase): boolean {
   const kind = phase.at === 'keypad' ? phase.remark?.kind : undefined;
   return kind === 'needs_manager' || kind === 'code_invalid';
 }
@@ -210,7 +211,11 @@ export function CartPart(props: CartPartProps): ReactNode {
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
   const total = cart === null ? null : cartTotal(cart);
   const [code, setCode] = useState('');
-  const needsCode = cart !== null && asksForCode(view.till.phase) && isDiscounted(cart);
+  const { phase } = view.till;
+  const needsManager = cart !== null && asksForManager(phase) && isDiscounted(cart);
+  const [usesCode, setUsesCode] = useState(props.settings.hasPeople !== true);
+  const [closedAt, setClosedAt] = useState<number | null>(null);
+  const needsCode = needsManager && usesCode;
   const managerCode = needsCode ? code.trim() : null;
   const hasCode = managerCode === null || managerCode.length >= MANAGER_CODE_LENGTH;
   const isReady = isKnown && total !== null && total > 0n && hasCode;
@@ -230,6 +235,19 @@ export function CartPart(props: CartPartProps): ReactNode {
         </>
       )}
       {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
+      {needsManager && !usesCode && closedAt !== phase.since ? (
+        <ManagerDialog
+          change={props.change}
+          wasRefused={phase.at === 'keypad' && phase.remark?.kind === 'code_invalid'}
+          onManager={(manager) => {
+            const create = createOfCart(cart, { ...props, managerCode: null });
+            allowBy(manager, create.key);
+            void charge(props, { ...create, byManager: true });
+          }}
+          onCode={() => setUsesCode(true)}
+          onClose={() => setClosedAt(phase.since)}
+        />
+      ) : null}
       <Button data-name="Charge" kind="primary" large wide disabled={!isReady} onClick={click}>
         {chargeWords(isReady ? total : null, cart?.currency ?? null)}
       </Button>

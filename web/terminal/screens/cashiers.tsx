@@ -1,6 +1,11 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
-import { createShiftApi, type Person, type ShiftApi } from '../../data/shift-api.ts';
+import {
+  createShiftApi,
+  type ListedPerson,
+  type Person,
+  type ShiftApi,
+} from '../../data/shift-api.ts';
 import type { Shift } from '../../data/types/device.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -21,7 +26,7 @@ export function useShiftApi(): ShiftApi {
 
 interface FoundPeople {
   /** `null` until the service has answered. */
-  readonly people: readonly Person[] | null;
+  readonly people: readonly ListedPerson[] | null;
   readonly failed: boolean;
   readonly reload: () => void;
 }
@@ -31,7 +36,7 @@ interface FoundPeople {
  * that.
  */
 export function usePeople(api: ShiftApi, { change }: Pick<TillContext, 'change'>): FoundPeople {
-  const [people, setPeople] = useState<readonly Person[] | null>(null);
+  const [people, setPeople] = useState<readonly ListedPerson[] | null>(null);
   const [failed, setFailed] = useState(false);
   const reload = useCallback(() => {
     setFailed(false);

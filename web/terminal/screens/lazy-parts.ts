@@ -10,4 +10,7 @@ export const Qr = partOf(async () => (await import('../../ui/qr.tsx')).Qr);
 export const SalesWait = partOf(async () => (await import('./offline-sales-left.tsx')).SalesWait);
 export const SalesLeft = partOf(async () => (await import('./offline-sales-left.tsx')).SalesLeft);
 export const OfflineSales = partOf(async () => (await import('./offline-sales.tsx')).OfflineSales);
+export const ManagerDialog = partOf(
+  async () => (await import('./manager-dialog.tsx')).ManagerDialog,
+);
 export const WhoIsIn = partOf(async () => (await import('./cashiers.tsx')).WhoIsIn);

@@ -8,13 +8,25 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { plainText } from '../../ui/typed-sum.ts';
 
-export interface PersonFormProps {
-  readonly api: ShiftApi;
-  /** The cashiers who may sign in here. */
+interface FormProps {
+  /** The people who may sign in here. */
   readonly people: readonly Person[];
   /** The label of the button, and its English name for scripts. */
   readonly button: string;
   readonly 'data-name': string;
+}
+
+export interface PinFormProps extends FormProps {
+  /** Sends the PIN. Resolves to the problem to show beside it; `null` for none. */
+  readonly send: (person: Person, pin: string) => Promise<string | null>;
+  /** The problem of an earlier try. */
+  readonly problem?: string | null;
+  /** True to show the list even if it has one person. */
+  readonly chooses?: boolean;
+}
+
+export interface PersonFormProps extends FormProps {
+  readonly api: ShiftApi;
   readonly onIn: (person: Person, shift: Shift) => void;
 }
 
@@ -26,30 +38,35 @@ function problemOf(answer: Awaited<ReturnType<ShiftApi['start']>>): string | nul
   return code === 'rate_limit_exceeded' ? t('till.person.blocked') : refusalText(answer.error);
 }
 
-export function PersonForm(props: PersonFormProps): ReactNode {
-  const { api, people, button, onIn } = props;
+export function PersonForm({ api, onIn, ...form }: PersonFormProps): ReactNode {
+  const send = async (person: Person, pin: string) => {
+    const answer = await api.start(person.id, pin);
+    if (answer.is === 'done') onIn(person, answer.value);
+    return problemOf(answer);
+  };
+  return <PinForm {...form} send={send} />;
+}
+
+/** Asks for a person, unless there is only one, and a PIN. */
+export function PinForm(props: PinFormProps): ReactNode {
+  const { people, button, send, chooses = people.length !== 1 } = props;
   const [id, setId] = useState(people[0]?.id ?? '');
   const [pin, setPin] = useState('');
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(props.problem ?? null);
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     const person = people.find((one) => one.id === id);
     if (busy || person === undefined) return;
     setBusy(true);
-    const answer = await api.start(id, plainText(pin));
+    const refused = await send(person, plainText(pin));
     setBusy(false);
     setPin('');
-    setProblem(problemOf(answer));
-    if (answer.is === 'done') onIn(person, answer.value);
+    setProblem(refused);
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
-      {people.length === 1 ? (
-        <p>
-          <strong>{named(people[0]?.name ?? '')}</strong>
-        </p>
-      ) : (
+      {chooses ? (
         <Select
           data-name="Person"
           label={t('till.person.label')}
@@ -65,6 +82,10 @@ export function PersonForm(props: PersonFormProps): ReactNode {
             </option>
           ))}
         </Select>
+      ) : (
+        <p>
+          <strong>{named(people[0]?.name ?? '')}</strong>
+        </p>
       )}
       <TextField
         data-name="PIN"

@@ -1,6 +1,13 @@
 import { type FormEvent, type ReactNode, useCallback, useEffect, useRef, useState } from 'react';
 import type { Answer } from '../../data/api.ts';
-import type { DeviceApi, Page, Payment, Refund } from '../../data/device-api.ts';
+import {
+  allowBy,
+  type DeviceApi,
+  type ManagerAtTill,
+  type Page,
+  type Payment,
+  type Refund,
+} from '../../data/device-api.ts';
 import { refundableLines } from '../../data/refund-lines.ts';
 import type { RefundPart as Part } from '../../data/refund-request-fields.ts';
 import { type RefundLeft, type RefundSum, readRefund, refundLeft } from '../../data/refund-sum.ts';
@@ -21,6 +28,7 @@ import { Money } from '../../ui/typed-money.tsx';
 import { writeSum } from '../../ui/typed-sum.ts';
 import { keepRefund, keptRefund, type PendingRefund } from '../till-storage.ts';
 import { WORDS } from '../till-words.ts';
+import { ManagerDialog } from './lazy-parts.ts';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
 import type { TillContext } from './till-context.ts';
 
@@ -94,7 +102,8 @@ function useRefund({ api }: TillContext, onDone: () => void) {
       isCurrent = false;
     };
   }, [api, pending, finish]);
-  const start = (refund: PendingRefund) => {
+  const start = (refund: PendingRefund, manager: ManagerAtTill | null) => {
+    if (manager !== null) allowBy(manager, refund.key);
     // Stores the refund before it is sent, so that later attempts repeat the same refund.
     keepRefund(refund);
     mayBeThere.current = false;
@@ -256,32 +265,63 @@ function RefundDialog(props: RefundDialogProps): ReactNode {
   );
 }
 
+/** A refund that was sent, and may be sent again with a manager. */
+interface Asked {
+  readonly part: Part;
+  readonly hadManager: boolean;
+}
+
 export interface RefundPartProps extends TillContext {
   readonly payment: Payment;
   /** Called when the payment may have changed and must be loaded again. */
   readonly onDone: () => void;
 }
 
+function Underway({
+  pending,
+  payment,
+}: {
+  readonly pending: PendingRefund;
+  /** The payment that the page shows. */
+  readonly payment: string;
+}): ReactNode {
+  return (
+    <Notice tone="info" icon="wait" role="status">
+      <strong>{t(WORDS.checking)}</strong>
+      <p>
+        {rich(pending.payment === payment ? 'till.refund.pending' : 'till.refund.other_pending', {
+          sum: () => <Money {...pending.part} />,
+        })}
+      </p>
+    </Notice>
+  );
+}
+
 export function RefundPart(props: RefundPartProps): ReactNode {
   const { payment, onDone, settings, device } = props;
   const { pending, outcome, start } = useRefund(props, onDone);
   const [open, setOpen] = useState(false);
+  const [usesCode, setUsesCode] = useState(settings.hasPeople !== true);
+  /** The refund that needs a manager at the till. */
+  const [asked, setAsked] = useState<Asked | null>(null);
   const left = refundLeft(payment);
   const isOther = device !== null && payment.terminal !== device.id;
-  const needsCode = isOther || (outcome?.is === 'refused' && outcome.code === MANAGER);
+  const isRefused = outcome?.is === 'refused' && outcome.code === MANAGER;
+  const needsCode = usesCode && (isOther || isRefused);
+  const refund = (part: Part, managerCode: string | null, manager: ManagerAtTill | null) => {
+    setAsked({ part, hadManager: manager !== null });
+    const cashier = settings.cashier || null;
+    const key = crypto.randomUUID();
+    start({ key, payment: payment.id, part, cashier, managerCode }, manager);
+  };
+  const takeCode = () => {
+    setUsesCode(true);
+    setAsked(null);
+    setOpen(true);
+  };
   return (
     <>
-      {pending === null ? null : (
-        <Notice tone="info" icon="wait" role="status">
-          <strong>{t(WORDS.checking)}</strong>
-          <p>
-            {rich(
-              pending.payment === payment.id ? 'till.refund.pending' : 'till.refund.other_pending',
-              { sum: () => <Money {...pending.part} /> },
-            )}
-          </p>
-        </Notice>
-      )}
+      {pending === null ? null : <Underway pending={pending} payment={payment.id} />}
       {outcome === null ? null : <Told outcome={outcome} />}
       {left.left > 0n ? (
         <Button data-name="Refund" disabled={pending !== null} onClick={() => setOpen(true)}>
@@ -297,10 +337,17 @@ export function RefundPart(props: RefundPartProps): ReactNode {
           onClose={() => setOpen(false)}
           onRefund={(part, managerCode) => {
             setOpen(false);
-            const cashier = settings.cashier || null;
-            const key = crypto.randomUUID();
-            start({ key, payment: payment.id, part, cashier, managerCode });
+            refund(part, managerCode, null);
           }}
+        />
+      ) : null}
+      {isRefused && !usesCode && asked !== null ? (
+        <ManagerDialog
+          change={props.change}
+          wasRefused={asked.hadManager}
+          onManager={(manager) => refund(asked.part, null, manager)}
+          onCode={takeCode}
+          onClose={() => setAsked(null)}
         />
       ) : null}
     </>

@@ -562,6 +562,13 @@ export const AuditEntrySchema = Type.Object({
   ),
   before: nullable(openObject('The state before the action.')),
   after: nullable(openObject('The state after the action.')),
+  people: Type.Array(
+    Type.Object({
+      id: text(100, 'The id of a user or a staff member.'),
+      name: nameOut('The name of the person now. An erased name is replaced here, too.'),
+    }),
+    { description: 'The people whose ids the entry holds as its object, before or after.' },
+  ),
   request_id: nullableText('The request that caused it; `null` if the service acted by itself.'),
   address: nullableText('The IP address that the request came from, or null.'),
   hash: Type.String({

@@ -2,12 +2,13 @@ import Type from 'typebox';
 import type { PersonCaller, SurfaceSettings } from '#apis/dashboard/authorize-person.ts';
 import { sessionOf } from '#apis/dashboard/person-route.ts';
 import { Password } from '#apis/dashboard/person-schema.ts';
-import { factorRefusal } from '#apis/dashboard/sessions/require-second-factor.ts';
+import { accessRefusal, factorRefusal } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import { confirmPassword } from '#people/change-password.ts';
 import { factorNotFresh, isFactorFresh } from '#people/fresh-factor.ts';
 import { countPasskeys } from '#people/passkey-queries.ts';
+import type { PeopleDeps } from '#people/people-context.ts';
 import { selectUser } from '#people/user-queries.ts';
 
 /** Request body for adding a factor. */
@@ -28,6 +29,19 @@ export function requireFreshFactor(caller: PersonCaller, now: Date): Refusal | n
  */
 export function requireTrustedFactor(caller: PersonCaller, now: Date): Refusal | null {
   return factorRefusal(sessionOf(caller), now);
+}
+
+/**
+ * Refuses a change of rights in a live account without a fresh factor, like routes that declare
+ * `moves: 'access'`.
+ */
+export function requireFactorForAccess(
+  { factorAgeMs }: Pick<PeopleDeps, 'factorAgeMs'>,
+  caller: PersonCaller,
+  now: Date,
+): Refusal | null {
+  if (!caller.isRealMoney) return null;
+  return accessRefusal({ session: sessionOf(caller), now, isSandbox: factorAgeMs === 0 });
 }
 
 /**

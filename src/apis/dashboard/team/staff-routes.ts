@@ -18,7 +18,7 @@ import {
   personRoute,
 } from '#apis/dashboard/person-route.ts';
 import { listed } from '#apis/dashboard/person-schema.ts';
-import { requireTrustedFactor } from '#apis/dashboard/sessions/confirm-identity.ts';
+import { requireFactorForAccess } from '#apis/dashboard/sessions/confirm-identity.ts';
 import {
   NewStaffBody,
   PinBody,
@@ -38,10 +38,13 @@ function refOf({ caller, params, requestId, now }: PersonRequest): StaffRef {
 }
 
 /** Rights that move money at a till need a fresh factor in a live account. */
-function checkRights({ caller, now }: PersonRequest, edit: StaffEdit): Refusal | null {
-  const { role, refund_limit, may_discount } = edit;
+function checkRights(
+  ctx: ApiContext,
+  { caller, now }: PersonRequest,
+  { role, refund_limit, may_discount }: StaffEdit,
+): Refusal | null {
   const isSerious = role === 'manager' || refund_limit !== undefined || may_discount !== undefined;
-  return isSerious && caller.isRealMoney ? requireTrustedFactor(caller, now) : null;
+  return isSerious ? requireFactorForAccess(ctx.people.merchant, caller, now) : null;
 }
 
 function listRoute({ db }: ApiContext) {
@@ -61,7 +64,8 @@ function listRoute({ db }: ApiContext) {
   });
 }
 
-function addRoute({ db, keys }: ApiContext) {
+function addRoute(ctx: ApiContext) {
+  const { db, keys } = ctx;
   return personRoute<undefined, typeof NewStaffBody>({
     method: 'POST',
     path: PATH,
@@ -82,7 +86,7 @@ function addRoute({ db, keys }: ApiContext) {
     response: StaffSchema,
     errors: ['unexpected_state', 'rates_unavailable', 'service_unavailable'],
     handle: async (request) => {
-      const unproven = checkRights(request, request.body);
+      const unproven = checkRights(ctx, request, request.body);
       if (unproven !== null) return unproven;
       const row = await addStaff({ db, idKey: keys.id }, refOf(request), request.body);
       return isRefusal(row) ? row : answerWith(201, staffObject(row));
@@ -90,7 +94,8 @@ function addRoute({ db, keys }: ApiContext) {
   });
 }
 
-function editRoute({ db }: ApiContext) {
+function editRoute(ctx: ApiContext) {
+  const { db } = ctx;
   return personRoute<undefined, typeof StaffBody>({
     method: 'PATCH',
     path: `${PATH}/{id}`,
@@ -110,7 +115,7 @@ function editRoute({ db }: ApiContext) {
     response: StaffSchema,
     errors: ['version_conflict', 'rates_unavailable'],
     handle: async (request) => {
-      const unproven = checkRights(request, request.body);
+      const unproven = checkRights(ctx, request, request.body);
       if (unproven !== null) return unproven;
       const row = await db.transaction((tx) => editStaff(tx, refOf(request), request.body));
       return isRefusal(row) ? row : answerWith(200, staffObject(row));
@@ -143,7 +148,8 @@ function removeRoute({ db }: ApiContext) {
   });
 }
 
-function pinRoute({ db, keys }: ApiContext) {
+function pinRoute(ctx: ApiContext) {
+  const { db, keys } = ctx;
   return personRoute<undefined, typeof PinBody>({
     method: 'PUT',
     path: `${PATH}/{id}/pin`,
@@ -164,7 +170,7 @@ function pinRoute({ db, keys }: ApiContext) {
     handle: async (request) => {
       const ref = refOf(request);
       const role = await selectStaffRole(db, ref);
-      const unproven = role === null ? null : checkRights(request, { role });
+      const unproven = role === null ? null : checkRights(ctx, request, { role });
       if (unproven !== null) return unproven;
       const row = await changeStaffPin({ db, idKey: keys.id }, ref, request.body.pin);
       return isRefusal(row) ? row : answerWith(200, staffObject(row));

@@ -44,7 +44,7 @@ function refusalOf({ status, body }: { status: number; body: Record<string, unkn
 
 const auditOf = async (id: string) => {
   const { body } = await owner.get(`/accounts/${account}/audit_log?object=${id}`);
-  return (body.data as { action: string; before: object | null; after: object | null }[]).reverse();
+  return (body.data as { action: string; after: object | null; people: object[] }[]).reverse();
 };
 
 test('a person is added with a name, a PIN and a role, changed, and removed', async () => {
@@ -70,6 +70,7 @@ test('a person is added with a name, a PIN and a role, changed, and removed', as
     ['staff.added', 'staff.changed', 'staff.pin_set', 'staff.removed'],
   );
   assert.ok(!JSON.stringify(entries.map(({ after }) => after)).includes('Ada'), 'no name to erase');
+  for (const { people } of entries) assert.deepEqual(people, [{ id, name: 'Ada L.' }]);
   const [row] = await server.db.query('select name, pin_hash from staff where id = $1', [id]);
   assert.deepEqual(row, { name: 'Ada L.', pin_hash: null }, 'the name stays with the sales');
 });

@@ -12,7 +12,7 @@ import {
 import { Done, Email, listed, RoleField, Version } from '#apis/dashboard/person-schema.ts';
 import {
   hasTrustedFactor,
-  requireTrustedFactor,
+  requireFactorForAccess,
 } from '#apis/dashboard/sessions/confirm-identity.ts';
 import { PinBody, tillRightsInput } from '#apis/dashboard/team/staff-schema.ts';
 import { limitPresentment } from '#apis/merchant/limit-schema.ts';
@@ -155,7 +155,8 @@ function setPinRoute(ctx: ApiContext) {
       const members = await selectMembers(ctx.db, caller.tenant.accountId);
       const { role } = members.find(({ user_id: user }) => user === pin.userId) ?? {};
       const isLifting = role !== undefined && liftsLimits(role);
-      const unproven = isLifting && caller.isRealMoney ? requireTrustedFactor(caller, now) : null;
+      const { merchant } = ctx.people;
+      const unproven = isLifting ? requireFactorForAccess(merchant, caller, now) : null;
       if (unproven !== null) return unproven;
       const row = await changePin({ db: ctx.db, idKey: ctx.keys.id }, teamRef(ctx, request), pin);
       return isRefusal(row) ? row : answerWith(200, memberView(row));

@@ -45,6 +45,7 @@ const CreateBody = Type.Object({
   label: PersonName,
   name: Type.Optional(PersonName),
   platform: Type.Optional(text(40, 'The platform of its software, such as generic.', 1)),
+  location: Type.Optional(nullable(idOf('loc_', 'location'))),
 });
 
 function createRoute(ctx: ApiContext) {
