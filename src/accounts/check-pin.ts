@@ -13,7 +13,6 @@ import {
 } from '#people/attempt-limits.ts';
 import {
   lockPin,
-  noteLongPin,
   type PinRow,
   selectPersonName,
   selectPin,
@@ -21,7 +20,6 @@ import {
 } from '#people/cashier-pins.ts';
 import { mailOwners } from '#people/owner-mail.ts';
 import { verifyPassword } from '#people/passwords.ts';
-import { isLongPin } from '#people/pin-rules.ts';
 import { afterWrongPin, blockedUntil, type PinTries } from '#people/pin-tries.ts';
 
 /**
@@ -110,7 +108,7 @@ async function decide<Result>(
     readonly use: (tx: Tx, person: CheckedPerson) => Promise<Result>;
   },
 ): Promise<Result | Refusal> {
-  const { merchant, personId, pin } = tried;
+  const { merchant, personId } = tried;
   const { accountId } = merchant.tenant;
   const ended = (await readCredentialEnds(tx, [merchant]))(merchant);
   if (ended !== null) return ended;
@@ -123,7 +121,6 @@ async function decide<Result>(
     await countWrong(tx, ctx, tried, row);
     return pinInvalid();
   }
-  if (isLongPin(pin) && row.long_pin_id !== pinId) await noteLongPin(tx, { accountId, personId });
   return use(tx, { personId, pinId });
 }
 

@@ -3,7 +3,8 @@ import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import { openShift, type ShiftRights } from '#accounts/shift-rows.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
 import type { Database } from '#db/database.ts';
-import { hasTillPeople } from '#people/cashier-pins.ts';
+import { hasTillPeople, noteLongPin } from '#people/cashier-pins.ts';
+import { isLongPin } from '#people/pin-rules.ts';
 
 /** Starts a shift without a person, which is possible only while nobody has a PIN. */
 export async function startShiftWithoutPerson(
@@ -26,7 +27,9 @@ export async function startShiftWithoutPerson(
 export async function startShift(ctx: PinContext, start: PinTry): Promise<ShiftRights | Refusal> {
   const { terminalId, merchant, now } = start;
   const { accountId } = merchant.tenant;
-  return withPin(ctx, start, (tx, person) =>
-    openShift(tx, { terminalId, accountId, ...person, now }),
-  );
+  return withPin(ctx, start, async (tx, person) => {
+    const { personId } = person;
+    if (isLongPin(start.pin)) await noteLongPin(tx, { accountId, personId });
+    return openShift(tx, { terminalId, accountId, ...person, now });
+  });
 }

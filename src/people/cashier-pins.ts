@@ -199,7 +199,11 @@ export async function updatePinTries(
 /** Notes that a PIN from before has six digits or more, which only a right one shows. */
 export async function noteLongPin(tx: Tx, { accountId, personId }: PersonRef): Promise<void> {
   const { table, is } = rowOf(personId);
-  await tx.query(`update ${table} set long_pin_id = pin_id where ${is}`, [accountId, personId]);
+  await tx.query(
+    `update ${table} set long_pin_id = pin_id
+     where ${is} and long_pin_id is distinct from pin_id`,
+    [accountId, personId],
+  );
 }
 
 export async function selectPersonName(

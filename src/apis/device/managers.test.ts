@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { addStaff, changeStaffPin, removeStaff, type StaffEdit } from '#accounts/staff.ts';
+import { changePin } from '#people/cashier-pins.ts';
 import type { TillRole } from '#people/role-order.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
@@ -271,6 +272,30 @@ describe('a manager at the till', () => {
     assert.equal((await signIn(mia)).status, 429);
     clock.advance(10 * MINUTE);
     assert.equal((await sale(mia)).status, 201);
+  });
+
+  test('with a PIN from before lifts nothing until a right sign-in shows its length', async () => {
+    await comeIn(await addPerson('cashier'));
+    const id = await addMember(store, {
+      ...{ email: 'before@till.test', accountId: ownAccount(), role: 'owner' },
+    });
+    const pin = '604172';
+    accepted(await changePin(store, refOf(id), { userId: id, pin }));
+    await store.db.query('update memberships set long_pin_id = null where user_id = $1', [id]);
+    const { payment } = await sell();
+    const refund = { payment, amount: 1_000, manager: { id, pin } };
+    const lifts = async () => {
+      const { body } = await till.get('/cashiers');
+      return (body.data as { id: string; lifts: boolean }[]).find((one) => one.id === id)?.lifts;
+    };
+    assert.equal(await lifts(), false);
+    const before = await till.post('/refunds', refund);
+    assert.equal(before.status, 403);
+    assert.equal((await signIn({ id, pin })).status, 201);
+    assert.equal(await lifts(), true);
+    await comeIn(await addPerson('cashier'));
+    assert.equal((await till.post('/refunds', refund)).status, 201);
+    await store.db.query('delete from memberships where user_id = $1', [id]);
   });
 
   test('a manager’s code lifts as before, also beside a wrong manager', async () => {
