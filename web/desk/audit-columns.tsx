@@ -18,12 +18,12 @@ function modeWords(livemode: boolean): string {
 }
 
 function Details({ entry }: { readonly entry: Entry }): ReactNode {
-  const { before, after, request_id: request, address, hash } = entry;
+  const { before, after, people, request_id: request, address, hash } = entry;
   return (
     <details>
       <summary>{t('desk.audit_columns.before_and_after.summary')}</summary>
       <pre className="code">
-        {JSON.stringify({ before, after, request, address, hash }, null, 2)}
+        {JSON.stringify({ before, after, people, request, address, hash }, null, 2)}
       </pre>
     </details>
   );
