@@ -43,6 +43,8 @@ interface BookedRow {
   readonly isOffline: boolean;
   readonly receipt: string;
   position: bigint;
+  /** True if its entry in the books follows it, in the same transaction. */
+  readonly isRebuilt?: boolean;
   isRemoved: boolean;
   report: string | null;
 }
@@ -278,7 +280,11 @@ async function restore(shop: Shop): Promise<void> {
   const { own, random, model } = shop;
   const { tenant } = own.merchant;
   const { accountId } = tenant;
-  const places = [...model.rows, ...model.reports.values()].map(({ position }) => position);
+  // A restore takes back whole transactions.
+  const places = [
+    ...model.rows.map(({ position, isRebuilt }) => (isRebuilt ? position + 1n : position)),
+    ...[...model.reports.values()].map(({ position }) => position),
+  ];
   if (places.length === 0) return;
   const to = random.pick(places);
   const isLost = ({ position }: { readonly position: bigint }) => position > to;
@@ -330,7 +336,7 @@ async function rebuild(shop: Shop, row: BookedRow): Promise<void> {
     const rebuilt: BookedRow = {
       ...{ ...row, terminal, cashier: null, currency: 'usdc', sums: [row.atoms, 0] as const },
       ...{ receipt: await receiptOf(tx, shop, terminal, 'payment'), isRemoved: false },
-      ...{ report: null, position: 0n },
+      ...{ report: null, position: 0n, isRebuilt: true },
     };
     await insertSale(tx, shop, rebuilt, stamp);
     await tx.query('update payments set recovered = true where id = $1', [row.id]);
