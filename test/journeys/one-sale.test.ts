@@ -74,6 +74,7 @@ const OTHER_SUMS: Readonly<Record<string, string>> = {
   testOfflinePayment: 'an offline sale that is not sent',
   ...{ export_withdrawals: 'payouts', exportOrganization_withdrawals: 'payouts' },
   ...{ retrieveBalance: 'a balance', dashboardRetrieveBalance: 'a balance' },
+  exportCatalogue: 'prices of items',
   readContracts: 'what a contract may settle in an hour',
   listDeclinedPaymentIntents: 'sales that were not paid',
   downloadExport: 'a file of a schedule: the statement',
