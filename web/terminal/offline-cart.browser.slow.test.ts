@@ -69,8 +69,8 @@ test('a euro shop sells in euros while the line is down, and every screen follow
   try {
     const till = await openOfflineTill(stage());
     const { page, terminal } = till;
-    // 100 USDC with the margin of 1 %, at 1.096276999892.
-    const most = 'You can keep selling, up to €92.12 per sale.';
+    // 101.000001 USDC at 1.096276999892, which count 100.000000 without the margin of 1 %.
+    const most = 'You can keep selling, up to €92.13 per sale.';
     await page.getByText(`If the connection is lost: ${most}`).waitFor();
     await till.cut();
     await till.result('Offline').filter({ hasText: most }).waitFor();
