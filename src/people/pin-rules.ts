@@ -1,6 +1,9 @@
 import { type Refusal, refuse } from '#core/answer.ts';
 import { liftsLimits, type Role, type TillRole } from '#people/role-order.ts';
 
+/** Of the PINs of this length, only the common ones are refused. */
+const SHORTEST = 4;
+
 /** Length of a PIN that may lift limits: a million values, so that twenty guesses are hopeless. */
 const LIFTING_LENGTH = 6;
 
@@ -26,7 +29,7 @@ function isRow(pin: string): boolean {
  * not.
  */
 export function checkPin(pin: string, lifts: boolean): Refusal | null {
-  if (COMMON.has(pin) || isRow(pin)) {
+  if (COMMON.has(pin) || (pin.length > SHORTEST && isRow(pin))) {
     const message = 'This PIN is too easy to guess. Choose digits that are no row and no year.';
     return refuse('parameter_invalid', message, 'pin');
   }

@@ -231,8 +231,6 @@ export function figuresView(figures: FiguresByCurrency) {
     }));
 }
 
-export type FiguresView = ReturnType<typeof figuresView>;
-
 /** Returns thousandths as decimal text, without trailing zeros. */
 function quantityText(value: bigint): string {
   const digits = String(value).padStart(4, '0');

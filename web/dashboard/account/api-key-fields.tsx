@@ -1,8 +1,11 @@
 import type { ReactNode } from 'react';
+import type { ListApiKeysResponse } from '../../data/types/dashboard.ts';
 import type { Sending } from '../../desk/use-send.ts';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { ALL_SCOPES, type Scope, ScopeChoices } from './api-key-scopes.tsx';
+
+export type ApiKey = ListApiKeysResponse['data'][number];
 
 export interface KeyDraft {
   readonly name: string;

@@ -16,13 +16,18 @@ import { Page } from '../../ui/shell.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { KEY_FIELDS, type KeyDraft, KeyFields, keyBody } from '../account/api-key-fields.tsx';
+import {
+  type ApiKey,
+  KEY_FIELDS,
+  type KeyDraft,
+  KeyFields,
+  keyBody,
+} from '../account/api-key-fields.tsx';
 import { type Scope, scopeWords } from '../account/api-key-scopes.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
 import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
-import type { ApiKey } from './api-keys.tsx';
 
 export function ApiKeyPage(): ReactNode {
   const { id = '' } = useParams();

@@ -1,5 +1,4 @@
 import { type ReactNode, useState } from 'react';
-import type { ListApiKeysResponse } from '../../data/types/dashboard.ts';
 import { FormDialog } from '../../desk/form-dialog.tsx';
 import { List } from '../../desk/short-list.tsx';
 import { ShownOnce } from '../../desk/shown-once.tsx';
@@ -11,15 +10,19 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
-import { KEY_FIELDS, KeyFields, keyBody, NEW_KEY } from '../account/api-key-fields.tsx';
+import {
+  type ApiKey,
+  KEY_FIELDS,
+  KeyFields,
+  keyBody,
+  NEW_KEY,
+} from '../account/api-key-fields.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
 import { RoleNeeded } from '../sessions/role-needed.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 // Loaded as one file with this page, because each further file costs the first load some bytes.
 export { ApiKeyPage } from './api-key.tsx';
-
-export type ApiKey = ListApiKeysResponse['data'][number];
 
 const columns = (): readonly Column<ApiKey>[] => [
   { name: t('dashboard.api_keys.key.column'), cell: ({ id }) => <ObjectLink id={id} /> },
