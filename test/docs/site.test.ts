@@ -8,7 +8,7 @@ import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
 
 /** Compressed with gzip -9, without images. */
 const BUDGET_BYTES = 12_000;
-/** People search these two within the page: every step of an operator, every format of an import. */
+/** People search these within the page: an operator’s steps, and the formats of exports. */
 const LONG_PAGES = new Set(['/docs/operate', '/docs/books']);
 
 let api: TestApi;
