@@ -38,13 +38,14 @@ test('a till that moves to another merchant keeps neither PIN nor cashier nor sh
   const shiftSince = '2026-10-01T08:00:00.000Z';
   const printer = { width: 32, drawer: true } as const;
   const own = { sound: false, display: true, printer };
-  keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', shiftSince, ...own });
+  const shift = { shiftSince, ending: 'key', ended: 'shift_own' };
+  keepSettings({ ...keptSettings(), pin, locked: true, cashier: 'Ada', ...shift, ...own });
   forgetMerchant();
   const { sound, display, printer: kept, ...rest } = keptSettings();
   assert.deepEqual({ sound, display, printer: kept }, own, 'what is the device’s own stays');
   const nothing = {
-    ...{ shiftSince: null, cashier: '', asksForTips: false, pin: null, locked: false },
-    person: null,
+    ...{ cashier: '', asksForTips: false, pin: null, locked: false, person: null },
+    ...{ shiftSince: null, ending: null, ended: null },
   };
   assert.deepEqual(rest, nothing);
 });

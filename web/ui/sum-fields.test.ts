@@ -6,11 +6,14 @@ import { test } from 'node:test';
 
 /** Every amount field, by the file that renders it. Add new ones here. */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
+  'dashboard/account/discount-settings.tsx': ['Sum'],
   'dashboard/pages/risk-rules.tsx': ['Ask new customers from', 'Ask every customer from'],
   'dashboard/pages/settings.tsx': ['Daily refund limit', 'Refund limit at tills'],
   'dashboard/terminals/catalog-dialog.tsx': ['Price'],
   'dashboard/account/offline-limits.tsx': ['Per payment', 'Per card and day', 'Total'],
   'dashboard/payments/refund-dialog.tsx': ['Amount'],
+  'dashboard/team/staff-dialogs.tsx': ['Refund limit'],
+  'dashboard/terminals/item-options.tsx': ['Extra price of option {number, number}'],
   'dashboard/terminals/refund-limit.tsx': ['Refund limit'],
   'dashboard/terminals/till-access-dialog.tsx': ['Refund limit'],
   'dashboard/payouts/withdraw-dialog.tsx': ['Amount'],
@@ -32,6 +35,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
 /** Every percentage that is typed in a shop, by the file that renders its field. */
 const PERCENTAGES: Readonly<Record<string, readonly string[]>> = {
   'dashboard/terminals/item-tax-fields.tsx': ['Percentage'],
+  'dashboard/account/discount-settings.tsx': ['Percentage'],
   'dashboard/account/offline-limits.tsx': ['Margin'],
   'dashboard/account/tax-rate-settings.tsx': ['Rate'],
 };
@@ -53,7 +57,9 @@ const SEARCHES: Readonly<Record<string, string>> = {
 const SILENT: ReadonlySet<string> = new Set([
   // The fields of risk rules, settings, people and terminals.
   'dashboard/account/limit-field.tsx',
+  'dashboard/account/discount-settings.tsx',
   'dashboard/terminals/catalog-dialog.tsx',
+  'dashboard/terminals/item-options.tsx',
   'dashboard/account/offline-limits.tsx',
   'operator/parts/offline-rule.tsx',
   'operator/parts/policy-form.tsx',
@@ -92,7 +98,7 @@ const ENGLISH = JSON.parse(readFileSync(path.join(WEB, '../texts/en.json'), 'utf
 function inEnglish(text: string): string {
   return (
     text
-      .replaceAll(/=\{t\('([\w.]+)'\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
+      .replaceAll(/=\{t\('([\w.]+)'(?:, \{[^{}]*\})?\)\}/g, (_all, key) => `="${ENGLISH[key]}"`)
       .replaceAll(/\bt\('([\w.]+)'\)/g, (_all, key) => `'${ENGLISH[key]}'`)
       // Also replaces keys in tables, for example one label per field.
       .replaceAll(/, '([a-z]+(?:\.\w+)+)'\]/g, (all, key) =>

@@ -9,6 +9,7 @@ export const FAMILIES = [
   'webhook_endpoint',
   'kyb',
   'export',
+  'shift',
 ] as const;
 
 /** Returns the family of a name such as `payment.*`, or `null` for one exact type. */
