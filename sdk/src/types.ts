@@ -841,9 +841,19 @@ export interface ShiftReport {
   /** The sales by what the customers paid with. */
   methods: Array<{
     /** The `payment_method.type` of the sales. */
-    type: string;
+    type: 'wallet_pass' | 'wallet' | 'agent_token' | 'unknown';
     /** Their `payment_method.credential`. */
-    credential: string;
+    credential:
+      | 'nfc_id'
+      | 'nfc_sun'
+      | 'qr'
+      | 'rotating_code'
+      | 'smart_tap'
+      | 'apple_vas'
+      | 'authorization'
+      | 'chip'
+      | 'agent_token'
+      | 'unknown';
     /** The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`. */
     currency: string;
     /** The number of sales. */

@@ -170,6 +170,7 @@ const WITHOUT_FACTOR: Readonly<Record<string, string>> = {
   leaveTeam: 'takes the own role away; an owner shows a factor',
   revokeInvitation: 'takes an invitation away',
   removePin: 'takes a PIN away',
+  removeStaff: 'takes a PIN away; sales keep the person’s id, also if the name is erased',
   handInOfflinePayments: 'each sale is signed by a wallet, and pays only this merchant',
   submitVerification: 'staff approve or reject it',
   revokeApiKey: 'takes a key away',

@@ -8,6 +8,7 @@ import { ID_PREFIXES, type IdKind, newId } from '#core/ids.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers } from '#people/organization-queries.ts';
 import { hasRole, type Role } from '#people/role-order.ts';
+import { addShiftReport } from '#testkit/apis/api-objects.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
@@ -51,14 +52,17 @@ async function seed(shop: Shop, owner: PersonClient): Promise<void> {
   const url = `https://93.184.215.14/${shop}`;
   const removed = await done('/test/webhook_endpoints', { url, enabled_events: ['*'] });
   await done('/test/webhook_endpoints', { url: `${url}/2`, enabled_events: ['*'] });
-  await done('/test/terminals', { label: nameOf(shop) });
+  const terminal = await done('/test/terminals', { label: nameOf(shop) });
   await done('/test/api_keys', { name: nameOf(shop), scopes: ['payments:read'] });
   await done('/test/catalogue', { name: nameOf(shop), unit_amount: 1 });
+  await done('/staff', { name: nameOf(shop), pin: '4927', role: 'cashier' });
   await done('/invitations', { email: `invited@${shop}.test`, role: 'viewer' });
   await owner.delete(`/accounts/${accountId}/test/webhook_endpoints/${removed}`);
   const at = addMs(server.clock.now(), -1_000);
+  const tenant = { accountId, livemode: false };
+  await addShiftReport(server.db, { tenant, terminal }, nameOf(shop));
   const sale = { at, amount: BigInt(AMOUNTS[shop]), description: nameOf(shop) };
-  await addSales(server.db, { accountId, livemode: false }, [sale]);
+  await addSales(server.db, tenant, [sale]);
   await server.db.query(
     `update payment_intents set tx_hash = '0x' || repeat('01', 32) where account_id = $1`,
     [accountId],
@@ -107,7 +111,7 @@ before(async () => {
     const email = `owner@${shop}.test`;
     accounts[shop] = (await addOwner(server, email)).accountId;
     owners[shop] = await signInAs(server, email);
-    await server.db.query('update accounts set name = $2 where id = $1', [
+    await server.db.query("update accounts set name = $2, currency = 'eur' where id = $1", [
       accounts[shop],
       nameOf(shop),
     ]);
@@ -142,7 +146,7 @@ function queriesOf({ operationId }: PersonRoute, shop: Shop): readonly string[] 
   const day = dayIn('UTC', server.clock.now());
   if (operationId === 'search') return [`?q=${ids[shop].get('payment')}`];
   if (operationId === 'export_statement') return [`?from=${day}&to=${day}&format=jsonl`];
-  if (/^export/.test(operationId)) return ['?format=csv', '?format=jsonl'];
+  if (/^export(Organization)?_/.test(operationId)) return ['?format=csv', '?format=jsonl'];
   return [''];
 }
 

@@ -10,9 +10,12 @@ import { type SharedSandbox, startSharedSandbox } from '#testkit/network/shared-
 
 /** A valid request, and a different one that must not reuse its key. */
 interface Prepared {
+  readonly method?: 'DELETE';
   readonly path: string;
   readonly body: object;
   readonly otherBody: object;
+  /** The path of the different request, which is a POST request. Default: the same path. */
+  readonly otherPath?: string;
 }
 
 interface Operation {
@@ -20,7 +23,8 @@ interface Operation {
   prepare(): Promise<Prepared>;
 }
 
-type Send = (path: string, body: object, key: string | null) => Promise<Reply>;
+type Request = Pick<Prepared, 'method' | 'path' | 'body'>;
+type Send = (request: Request, key: string | null) => Promise<Reply>;
 
 /** The number of clients that send the same request with the same key in parallel. */
 const AT_ONCE = 5;
@@ -76,8 +80,15 @@ async function tap(): Promise<Prepared> {
 }
 
 async function cancel(root = ''): Promise<Prepared> {
-  const path = `${root}/payment_intents/${await intentOn(terminal)}/cancel`;
-  return { path, body: {}, otherBody: {} };
+  const pathOf = async () => `${root}/payment_intents/${await intentOn(terminal)}/cancel`;
+  return { path: await pathOf(), otherPath: await pathOf(), body: {}, otherBody: {} };
+}
+
+async function openedShift(): Promise<Prepared> {
+  const opened = await device().post('/shift', {});
+  assert.equal(opened.status, 201, JSON.stringify(opened.body));
+  const other = { otherPath: '/payment_intents', otherBody: { amount: AMOUNT, cashier: 'Ada' } };
+  return { method: 'DELETE', path: '/shift', body: {}, ...other };
 }
 
 async function helperTap(root = ''): Promise<Prepared> {
@@ -118,6 +129,7 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   },
   tapPaymentIntent: { surface: 'device', prepare: tap },
   cancelDevicePaymentIntent: { surface: 'device', prepare: () => cancel() },
+  endShift: { surface: 'device', prepare: openedShift },
   createDeviceRefund: { surface: 'device', prepare: () => refund('/refunds') },
   createWithdrawal: {
     surface: 'dashboard',
@@ -137,17 +149,17 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
 
 function sender(surface: Operation['surface']): Send {
   if (surface === 'dashboard') {
-    return (path, body, key) =>
+    return ({ path, body }, key) =>
       owner.post(path, body, key === null ? {} : { 'Idempotency-Key': key });
   }
   const client = surface === 'merchant' ? merchant() : device();
-  return (path, body, key) =>
-    client.send('POST', path, {
+  return ({ method = 'POST', path, body }, key) =>
+    client.send(method, path, {
       headers: {
-        'Content-Type': 'application/json',
+        ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}),
         ...(key === null ? {} : { 'Idempotency-Key': key }),
       },
-      body: JSON.stringify(body),
+      body: method === 'POST' ? JSON.stringify(body) : null,
     });
 }
 
@@ -167,9 +179,9 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
   describe(operationId, () => {
     test('runs once, however often it is sent, even at the same time', async () => {
       const send = sender(surface);
-      const { path, body } = await prepare();
+      const request = await prepare();
       const key = randomUUID();
-      const all = await Promise.all(Array.from({ length: AT_ONCE }, () => send(path, body, key)));
+      const all = await Promise.all(Array.from({ length: AT_ONCE }, () => send(request, key)));
       for (const one of all.filter((reply) => !isOk(reply))) {
         assert.equal(
           errorCodeOf(one.body),
@@ -179,24 +191,23 @@ for (const [operationId, { surface, prepare }] of Object.entries(OPERATIONS)) {
       }
       const done = all.filter(isOk);
       assert.equal(done.filter((reply) => !isReplay(reply)).length, 1, 'ran once');
-      const again = await send(path, body, key);
+      const again = await send(request, key);
       assert.ok(isReplay(again));
       for (const one of done) assert.deepEqual(one.body, again.body);
     });
 
     test('refuses its key for another request', async () => {
       const send = sender(surface);
-      const { path, body, otherBody } = await prepare();
+      const request = await prepare();
+      const { path, otherPath = path, otherBody } = request;
       const key = randomUUID();
-      assert.ok(isOk(await send(path, body, key)));
-      const elsewhere = path.endsWith('/cancel') ? (await prepare()).path : path;
-      const other = await send(elsewhere, otherBody, key);
+      assert.ok(isOk(await send(request, key)));
+      const other = await send({ path: otherPath, body: otherBody }, key);
       assert.deepEqual([other.status, errorCodeOf(other.body)], [409, 'idempotency_key_reused']);
     });
 
     test('declares whether its key is optional', async () => {
-      const { path, body } = await prepare();
-      const bare = await sender(surface)(path, body, null);
+      const bare = await sender(surface)(await prepare(), null);
       const code = errorCodeOf(bare.body);
       const rule = takesKey.find((route) => route.operationId === operationId)?.idempotency;
       if (rule === 'accepted') assert.ok(isOk(bare), JSON.stringify(bare.body));

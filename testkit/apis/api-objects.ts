@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { closeShift, openShift } from '#accounts/shift-rows.ts';
+import { SHIFT_REPORT_EXAMPLE } from '#apis/merchant/shift-schema.ts';
 import { present } from '#core/assert.ts';
 import { type Loop, startLoop } from '#core/background-loop.ts';
 import { DAY_MS } from '#core/durations.ts';
@@ -8,6 +10,7 @@ import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Payment } from '#payments/payment.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
+import { shiftReports } from '#shifts/shift-report-queries.ts';
 import type { TestApi } from '#testkit/apis/api.ts';
 import type { TestMode } from '#testkit/fixtures/payments/merchants.ts';
 import { playRefunds } from '#testkit/fixtures/payments/store-payments.ts';
@@ -112,6 +115,34 @@ export async function addTestPayment(
     await insertPayments(tx, [toSettledPayment(settled)]);
   });
   return { id: ids.payment, intentId: ids.intent };
+}
+
+/**
+ * Stores the first report of a terminal, for tests that only read it.
+ * @param itemName the name of its only item
+ */
+export async function addShiftReport(
+  db: Database,
+  { tenant, terminal }: Pick<TestMode, 'tenant' | 'terminal'>,
+  itemName = 'Flat white',
+): Promise<{ readonly id: string }> {
+  const { accountId, livemode } = tenant;
+  return db.transaction(async (tx) => {
+    const stamp = await stampOrder(tx, tenant, new Date(), 1);
+    const { created } = stamp;
+    const person = { personId: null, pinId: null };
+    const shift = { terminalId: terminal, accountId, ...person, now: created };
+    const { id } = await openShift(tx, shift);
+    await closeShift(tx, { id, endedAt: created });
+    const items = SHIFT_REPORT_EXAMPLE.items.map((item) => ({ ...item, name: itemName }));
+    const { series, number, ...example } = { ...SHIFT_REPORT_EXAMPLE, number: 1 };
+    await shiftReports.insert(tx, {
+      ...{ id, account_id: accountId, livemode, created, position: stamp.next() },
+      ...{ terminal_id: terminal, previous_position: null, series, number },
+      body: JSON.stringify({ ...example, id, series, number, terminal, items }),
+    });
+    return { id };
+  });
 }
 
 export async function newestEvent(db: Database, mode: TestMode, type: string): Promise<string> {

@@ -7,7 +7,12 @@ import { surfaceDocuments } from '#app/surface-documents.ts';
 import { present } from '#core/assert.ts';
 import type { Doc } from '#http/openapi-schemas.ts';
 import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
-import { addTestPayment, keepRefunding, LOCAL_WEBHOOKS } from '#testkit/apis/api-objects.ts';
+import {
+  addShiftReport,
+  addTestPayment,
+  keepRefunding,
+  LOCAL_WEBHOOKS,
+} from '#testkit/apis/api-objects.ts';
 import { createAnswerCheck } from '#testkit/apis/check-answer.ts';
 import { SEED } from '#testkit/fixtures/core/random.ts';
 import { type FuzzRequest, fuzzRequests, type KnownIds } from '#testkit/simulation/fuzz.ts';
@@ -77,7 +82,7 @@ export async function startFuzzedApi(): Promise<TestApi> {
 export async function knownObjects(
   api: TestApi,
   { intents = 30, payments = 10 } = {},
-): Promise<Record<'acct_' | 'key_' | 'pi_' | 'pay_' | 'tml_', string[]>> {
+): Promise<Record<'acct_' | 'key_' | 'pi_' | 'pay_' | 'shf_' | 'tml_', string[]>> {
   const { accountId, test } = api.merchant;
   const times = async (count: number, make: () => Promise<{ readonly id: string }>) => {
     const ids: string[] = [];
@@ -91,6 +96,7 @@ export async function knownObjects(
     key_: [test.keyId],
     pi_: await times(intents, () => createTestIntent(api)),
     pay_: await times(payments, () => addTestPayment(api.db, test)),
+    shf_: await times(1, () => addShiftReport(api.db, test)),
     tml_: [test.terminal],
   };
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox';
-import { CashierAt } from '#apis/merchant/payment-schema.ts';
+import { CashierAt, PaymentSchema, ReceiptNumber } from '#apis/merchant/payment-schema.ts';
 import { commonFields, idOf, listOf, nullable, Timestamp, textOut } from '#http/schema.ts';
 
 const Currency = Type.String({
@@ -39,13 +39,19 @@ const Figures = Type.Array(
   { description: 'The sums, one element per currency.' },
 );
 
-const receipt = (which: string) => nullable(textOut(`The number of the ${which} receipt.`));
+const receipt = (which: string) =>
+  nullable({ ...ReceiptNumber, description: `The number of the ${which} receipt.` });
+
+const Method = PaymentSchema.properties.payment_method.properties;
 
 export const ShiftReportSchema = Type.Object(
   {
     id: idOf('shf_', 'shift'),
     ...commonFields('shift'),
-    series: textOut('The series that `number` counts in. After a loss of data a new one begins.'),
+    series: Type.String({
+      pattern: '^L[2-9A-Z]{4}$',
+      description: 'The series that `number` counts in. After a loss of data a new one begins.',
+    }),
     number: Type.Integer({
       minimum: 1,
       description: 'Counts the reports of the terminal from 1, without gaps, in each series.',
@@ -76,8 +82,8 @@ export const ShiftReportSchema = Type.Object(
     figures: Figures,
     methods: Type.Array(
       Type.Object({
-        type: textOut('The `payment_method.type` of the sales.'),
-        credential: textOut('Their `payment_method.credential`.'),
+        type: { ...Method.type, description: 'The `payment_method.type` of the sales.' },
+        credential: { ...Method.credential, description: 'Their `payment_method.credential`.' },
         currency: Currency,
         count: Count('The number of sales.'),
         gross: Type.Integer({ description: 'Their sum with tips.' }),
@@ -86,11 +92,17 @@ export const ShiftReportSchema = Type.Object(
     ),
     items: Type.Array(
       Type.Object({
-        item: nullable(textOut('The catalog item; `null` for a line without one.')),
+        item: nullable({
+          ...idOf('item_', 'catalog item'),
+          description: 'The catalog item; `null` for a line without one.',
+        }),
         name: textOut('The name of the line.'),
         category: nullable(textOut('The category of the item.')),
         currency: Currency,
-        quantity: textOut('The quantity sold, as a decimal.'),
+        quantity: Type.String({
+          pattern: '^[0-9]+(\\.[0-9]{1,3})?$',
+          description: 'The quantity sold, as a decimal.',
+        }),
         gross: Type.Integer({ description: 'What the lines brought, after discounts.' }),
       }),
       { description: 'The lines of the sales.' },

@@ -69,7 +69,8 @@ const OrganizationSchema = Type.Object(
 );
 
 async function viewOf(sql: Sql, { id, name, created }: Organization, role: Role) {
-  const accounts = await selectAccountsIn(sql, id);
+  const owned = await selectAccountsIn(sql, id);
+  const accounts = owned.map((one) => ({ id: one.id, name: one.name, time_zone: one.time_zone }));
   return { id, object: 'organization', name, role, accounts, created };
 }
 
