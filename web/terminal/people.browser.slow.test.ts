@@ -161,6 +161,8 @@ test('a discount beyond a person’s rights requires a manager’s code', async 
   assert.equal(await code.count(), 0, 'no code is requested before it is needed');
   await till.charge.click();
   await page.getByText('This discount needs a manager.').waitFor();
+  // The till asks for a code once it has learned that no person of this shop is a manager.
+  await code.waitFor();
   assert.ok(await till.charge.isDisabled());
   await till.checkAccessibility();
   await code.fill('AAAA-AAAA');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { systemClock } from '#core/clock.ts';
 import { setLimits } from '#testkit/apis/offline-sales.ts';
 import { addMember, PASSWORD } from '#testkit/apis/people.ts';
@@ -34,12 +34,14 @@ const LIMITS = {
   Hours: '24',
 };
 
+/** Returns a field of the limits. The label of a sum ends with its currency. */
+function fieldOf(page: Page, label: string): Locator {
+  return page.getByRole('dialog').getByRole('textbox', { name: new RegExp(`^${label}`) });
+}
+
 async function fillIn(page: Page, fields: Readonly<Record<string, string>>): Promise<void> {
-  const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: /^Offline sales/ }).click();
-  for (const [label, value] of Object.entries(fields)) {
-    await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
-  }
+  for (const [label, value] of Object.entries(fields)) await fieldOf(page, label).fill(value);
 }
 
 async function send(url: string, key: string, body: object): Promise<Record<string, unknown>> {
@@ -286,18 +288,17 @@ test('a euro shop is offered round limits, and reads what total and margin can c
     const { page } = window;
     await page.getByRole('button', { name: /^Offline sales/ }).click();
     const dialog = page.getByRole('dialog');
-    const field = (name: RegExp) => dialog.getByRole('textbox', { name });
-    const total = field(/^Total/);
+    const total = fieldOf(page, 'Total');
     await total.waitFor();
-    const names = [/^Per payment/, /^Per card and day/, /^Total/, /^Count/, /^Hours/, /^Margin/];
-    const proposed = await Promise.all(names.map((name) => field(name).inputValue()));
+    const names = [...Object.keys(LIMITS), 'Margin'];
+    const proposed = await Promise.all(names.map((name) => fieldOf(page, name).inputValue()));
     assert.deepEqual(proposed, ['50.00', '100.00', '500.00', '50', '24', '1']);
     await dialog.getByText('you can lose up to €500.00 at this till').waitFor();
     const says = (words: string) => dialog.getByText(`If the euro rises 4 % while ${words}`);
     await says('you are offline, you lose 3 % of these sales.').waitFor();
-    await field(/^Margin/).fill('4');
+    await fieldOf(page, 'Margin').fill('4');
     await says('you are offline, you lose nothing of these sales.').waitFor();
-    await field(/^Margin/).fill('2.5');
+    await fieldOf(page, 'Margin').fill('2.5');
     await says('you are offline, you lose 1.5 % of these sales.').waitFor();
     await total.fill('250');
     await dialog.getByText('you can lose up to €250.00 at this till').waitFor();
@@ -315,18 +316,17 @@ test('an admin sets the limits, and sees the possible loss before saving', async
   const { page } = window;
   const dialog = page.getByRole('dialog');
   await page.getByText('This till cannot sell without a connection.').waitFor();
-  await fillIn(page, { Hours: '100' });
+  await fillIn(page, { Hours: '100', Total: '' });
   await dialog.getByText('up to the amount in Total').waitFor();
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
   await dialog.getByText('Enter an amount.').waitFor();
   for (const [label, value] of Object.entries(LIMITS)) {
-    if (label !== 'Hours')
-      await dialog.getByRole('textbox', { name: label, exact: true }).fill(value);
+    if (label !== 'Hours') await fieldOf(page, label).fill(value);
   }
   await dialog.getByText('up to 500.00 USDC at this till').waitFor();
   await dialog.getByRole('button', { name: /^Offline sales/ }).click();
   await dialog.getByText('Enter a whole number from 1 to 72.').waitFor();
-  await dialog.getByRole('textbox', { name: 'Hours' }).fill(LIMITS.Hours);
+  await fieldOf(page, 'Hours').fill(LIMITS.Hours);
   // The sandbox's contract allows a change of rates after a minute.
   await dialog.getByText('notice period for fee changes (1 minute)').waitFor();
   await window.checkAccessibility();
@@ -340,7 +340,7 @@ test('an admin sets the limits, and sees the possible loss before saving', async
   await page.getByText('80.00 USDC').waitFor();
 
   await fillIn(page, {});
-  assert.equal(await dialog.getByRole('textbox', { name: 'Total' }).inputValue(), '500.00');
+  assert.equal(await fieldOf(page, 'Total').inputValue(), '500.00');
   await dialog.getByRole('button', { name: 'Turn off' }).click();
   await dialog.waitFor({ state: 'hidden' });
   await page.getByText('This till cannot sell without a connection.').waitFor();
