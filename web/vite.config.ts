@@ -77,11 +77,11 @@ const MERCHANT = modules({
   'src/core': 'calendar durations size-limited-map',
   'web/dashboard': 'use-merchant',
   'web/dashboard/sessions': 'account-choice',
-  'web/dashboard/statistics': 'day-bounds day-presets use-live-refresh',
-  'web/dashboard/payments': 'decline-words object-link payment-columns sale-sum',
+  'web/dashboard/statistics': 'day-bounds use-live-refresh',
+  'web/dashboard/payments': 'object-link payment-columns sale-sum',
   'web/dashboard/webhooks': 'event-types',
-  'web/dashboard/payouts': 'live-steps',
-  'web/dashboard/terminals': 'pairing terminal-names',
+  'web/dashboard/payouts': 'step',
+  'web/dashboard/terminals': 'terminal-names',
   'web/dashboard/account': 'time-zone',
 });
 
@@ -118,6 +118,10 @@ const contracts = readContracts(
   readFileSync(path.join(import.meta.dirname, 'contracts.json'), 'utf8'),
 );
 
+function chunks(names: string): RegExp {
+  return new RegExp(`/(?:${names.replaceAll(' ', '|')})-`);
+}
+
 /** Chunks that a page has already loaded before any dynamic import. */
 const LOADED = /\/(?:react|rolldown-runtime|text|base|sums|preload-helper)-/;
 /** Chunks of the first load of the dashboard and the operator console. */
@@ -127,8 +131,12 @@ const LOADED_AT_DESK =
  * Small chunks of the dashboard's pages. They load with the page that imports them, because naming
  * them costs the first load more than they do.
  */
-const SMALL_AT_DESK =
-  /\/(bytes|code-words|currency-conversion|money|name-rules|rate-facts|size-words|tip-price)-/;
+const SMALL_AT_DESK = chunks(
+  'bytes code-words confirm-button currency-conversion decline-words form-dialog ' +
+    'headline large-money live-steps money name-rules rate-facts reader-command ' +
+    'receipt-path role-needed save-file size-words sum terminal-filter tip-price ' +
+    'total-headline whole-number',
+);
 const OF_DESK = /\/(?:pages|desk|merchant|overview|dashboard)-/;
 /** Chunks of the till's first load. */
 const LOADED_AT_TILL = /\/(till|bytes|typed-sum)-/;

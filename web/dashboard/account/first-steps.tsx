@@ -5,14 +5,14 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { ObjectLink } from '../payments/object-link.tsx';
-import { Step } from '../payouts/live-steps.tsx';
-import { Pairing } from '../terminals/pairing.tsx';
+import { Step } from '../payouts/step.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 /** The one-click test till, which only a sandbox offers. */
 const OpenTestTill = firstPartOf(
   async () => (await import('../terminals/open-test-till.tsx')).OpenTestTill,
 );
+const Pairing = firstPartOf(async () => (await import('../terminals/pairing.tsx')).Pairing);
 const GoLiveInTest = partOf(async () => (await import('../payouts/go-live.tsx')).GoLiveInTest);
 
 /** Polling interval, short enough to notice steps done on a phone or in another window. */

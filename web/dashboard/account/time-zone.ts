@@ -1,7 +1,4 @@
 import type { Zone } from '#core/calendar.ts';
-import type { Filters } from '../../desk/filters.tsx';
-import { dayEnd, dayStart } from '../statistics/day-bounds.ts';
-import { type Days, presetDays } from '../statistics/day-presets.ts';
 import { useAccount } from '../use-merchant.ts';
 
 /** Returns the account's time zone for displayed times, or `undefined` while loading. */
@@ -20,17 +17,4 @@ export function useShopDays(): Zone {
   const timeZone = useTimeZone();
   if (data === undefined || data.day_starts_at === '00:00') return timeZone;
   return { timeZone, starts: [{ from: '0001-01-01', at: data.day_starts_at }] };
-}
-
-/** Returns the days of a list's filter: a named period or single days. */
-export function useDays(filters: Filters): Days {
-  const named = presetDays(filters.get('time') ?? '', useShopDays());
-  return named ?? { from: filters.get('from'), to: filters.get('to') };
-}
-
-/** Returns the days of a list's filter as API parameters. */
-export function useChosenDays(filters: Filters) {
-  const shop = useShopDays();
-  const { from, to } = useDays(filters);
-  return { created_gte: dayStart(from, shop), created_lt: dayEnd(to, shop) };
 }

@@ -4,17 +4,19 @@ import { named } from '#i18n/bidi-isolates.ts';
 import { useFilters } from '../../desk/filters.tsx';
 import { LoadTogether } from '../../desk/load-together.tsx';
 import { List } from '../../desk/short-list.tsx';
+import { firstPartOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { Page } from '../../ui/shell.tsx';
 import { t } from '../../ui/text/t.ts';
 import { FirstSteps } from '../account/first-steps.tsx';
 import { paymentColumns } from '../payments/payment-columns.tsx';
-import { LiveSteps } from '../payouts/live-steps.tsx';
 import { HealthCharts } from '../statistics/health-charts.tsx';
 import { SalesFigures } from '../statistics/sales-figures.tsx';
 import { Today } from '../statistics/sales-today.tsx';
 import { useLive } from '../statistics/use-live-refresh.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
+
+const LiveSteps = firstPartOf(async () => (await import('../payouts/live-steps.tsx')).LiveSteps);
 
 /** Periods that the charts can show, in days. The URL omits the default. */
 const PERIODS = [7, 30, 90] as const;

@@ -1,31 +1,34 @@
 import { named } from '#i18n/bidi-isolates.ts';
 import type { ListDeclinedPaymentIntentsQuery } from '../../data/types/dashboard.ts';
-import { t } from '../../ui/text/t.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
 
 export type DeclineCode = ListDeclinedPaymentIntentsQuery['decline_code'];
 
-/** Typed so that a code that is missing here, or that has no text, fails to compile. */
-const CODES: Readonly<Record<DeclineCode, true>> = {
-  insufficient_funds: true,
-  approval_insufficient: true,
-  limit_exceeded: true,
-  risk_blocked: true,
-  payer_rejected: true,
-  confirmation_timeout: true,
-  settlement_failed: true,
-  authorization_refused: true,
-  pass_unknown: true,
-  pass_revoked: true,
-  pass_replayed: true,
-  pass_code_expired: true,
-  pass_code_used: true,
-  agent_token_unknown: true,
-  agent_token_expired: true,
-  agent_token_used: true,
-  agent_token_mismatch: true,
+/**
+ * Typed so that a code that is missing here, or that has no text, fails to compile. Written out,
+ * because whole keys are short in the built code.
+ */
+const WORDS: Readonly<Record<DeclineCode, TextKey>> = {
+  insufficient_funds: 'dashboard.declines.insufficient_funds',
+  approval_insufficient: 'dashboard.declines.approval_insufficient',
+  limit_exceeded: 'dashboard.declines.limit_exceeded',
+  risk_blocked: 'dashboard.declines.risk_blocked',
+  payer_rejected: 'dashboard.declines.payer_rejected',
+  confirmation_timeout: 'dashboard.declines.confirmation_timeout',
+  settlement_failed: 'dashboard.declines.settlement_failed',
+  authorization_refused: 'dashboard.declines.authorization_refused',
+  pass_unknown: 'dashboard.declines.pass_unknown',
+  pass_revoked: 'dashboard.declines.pass_revoked',
+  pass_replayed: 'dashboard.declines.pass_replayed',
+  pass_code_expired: 'dashboard.declines.pass_code_expired',
+  pass_code_used: 'dashboard.declines.pass_code_used',
+  agent_token_unknown: 'dashboard.declines.agent_token_unknown',
+  agent_token_expired: 'dashboard.declines.agent_token_expired',
+  agent_token_used: 'dashboard.declines.agent_token_used',
+  agent_token_mismatch: 'dashboard.declines.agent_token_mismatch',
 };
 
-export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
+export const DECLINE_CODES = Object.keys(WORDS) as DeclineCode[];
 
 /**
  * Returns the text for a decline code, or an empty string if there is none. For an unknown code,
@@ -34,5 +37,5 @@ export const DECLINE_CODES = Object.keys(CODES) as DeclineCode[];
 export function declineWords(code: string | undefined): string {
   if (code === undefined) return '';
   const known = DECLINE_CODES.find((one) => one === code);
-  return known === undefined ? named(code.replaceAll('_', ' ')) : t(`dashboard.declines.${known}`);
+  return known === undefined ? named(code.replaceAll('_', ' ')) : t(WORDS[known]);
 }

@@ -8,7 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useEveryTerminal } from '../terminals/terminal-names.tsx';
+import { useEveryTerminal } from '../terminals/every-terminal.ts';
 import { useMerchant } from '../use-merchant.ts';
 
 type Records = HandInOfflinePaymentsBody['payments'];

@@ -6,8 +6,9 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
-import { Step, VerifiedStep } from './live-steps.tsx';
+import { VerifiedStep } from './live-steps.tsx';
 import { ConsentDialog } from './sign-wallet-consent.tsx';
+import { Step } from './step.tsx';
 
 /** Polling interval. The chain confirms within seconds. */
 const WATCH_MS = 3_000;

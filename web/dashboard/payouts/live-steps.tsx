@@ -1,29 +1,8 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
-
-export interface StepProps {
-  readonly name: string;
-  readonly isDone: boolean;
-  /** Instructions, shown until the step is done. */
-  readonly children?: ReactNode;
-}
-
-export function Step({ name, isDone, children }: StepProps): ReactNode {
-  return (
-    <li className="step">
-      <Status tone={isDone ? 'good' : 'plain'}>
-        {isDone ? t('dashboard.live_steps.done') : t('dashboard.live_steps.to_do')}
-      </Status>
-      <div>
-        {name}
-        {isDone || children === undefined ? null : <>: {children}</>}
-      </div>
-    </li>
-  );
-}
+import { Step } from './step.tsx';
 
 /**
  * Shows the verification step: a link to the form, or, while the operator reviews the submission,

@@ -8,8 +8,8 @@ import {
 } from '../../desk/filters.tsx';
 import { SavedFilters } from '../../desk/saved-filters.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useDays } from '../account/time-zone.ts';
 import { useMerchant } from '../use-merchant.ts';
+import { useDays } from './chosen-days.ts';
 import { presets } from './day-presets.ts';
 
 /** The filters of a list by day: its own ones, the days, and named periods. */

@@ -3,7 +3,7 @@ import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { formatUsdc } from '../../ui/format-usdc.ts';
-import { partOf } from '../../ui/lazy-part.ts';
+import { firstPartOf } from '../../ui/lazy-part.ts';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
 import { t } from '../../ui/text/t.ts';
 import { useShopDays } from '../account/time-zone.ts';
@@ -16,8 +16,8 @@ import { sumDays } from './sum-days.ts';
 
 type Day = ReadStatisticsResponse['data'][number];
 
-/** Loads later, because its words for each reason are many, and most days need none. */
-const Declines = partOf(async () => (await import('./declines.tsx')).Declines);
+/** Loads if there are declines. Its texts load before, without those of all other pages. */
+const Declines = firstPartOf(async () => (await import('./declines.tsx')).Declines);
 
 const ATOMS = 1_000_000;
 

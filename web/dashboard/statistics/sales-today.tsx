@@ -1,7 +1,7 @@
 import { Fragment, type ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
-import { partOf } from '../../ui/lazy-part.ts';
+import { firstPartOf } from '../../ui/lazy-part.ts';
 import { formatNumber } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
@@ -16,7 +16,7 @@ import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
 const WEEK = 7;
 
-const RateNote = partOf(async () => (await import('./rate-note.tsx')).RateNote);
+const RateNote = firstPartOf(async () => (await import('./rate-note.tsx')).RateNote);
 
 function BalanceFigure(): ReactNode {
   const { data } = useRead('GET /accounts/{account}/{mode}/balance');

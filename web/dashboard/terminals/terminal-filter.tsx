@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { FilterSelect, type Filters } from '../../desk/filters.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useEveryTerminal } from './terminal-names.tsx';
+import { useEveryTerminal } from './every-terminal.ts';
 
 export function TerminalFilter({ filters }: { readonly filters: Filters }): ReactNode {
   const { data: terminals = [] } = useEveryTerminal();
