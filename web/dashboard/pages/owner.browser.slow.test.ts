@@ -29,6 +29,7 @@ const PAGES = [
   ...[
     'Team',
     'Staff',
+    'Shifts',
     'Locations',
     'Settings',
     'Verification',
@@ -67,7 +68,8 @@ for (const { name, options } of LOOKS) {
 
 /** Every page, each opened once by its URL. */
 const ADDRESSES = [
-  ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'settings'],
+  ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'staff', 'shifts'],
+  ...['locations', 'settings'],
   ...[
     'verification',
     'risk-rules',
