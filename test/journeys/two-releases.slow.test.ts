@@ -12,6 +12,7 @@ import { migrate } from '#db/migrate.ts';
 import { openDataFolder } from '#sandbox/data-folder.ts';
 import { startPostgres } from '#sandbox/start-postgres.ts';
 import { type Body, type Caller, caller } from '#testkit/apis/api-client.ts';
+import { PersonClient } from '#testkit/apis/person-client.ts';
 import { type EarlierRelease, earlierRelease } from '#testkit/fixtures/core/earlier-release.ts';
 import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import {
@@ -55,6 +56,8 @@ create table next_release (
 
 /** The last commit that compares migrations as whole files, with their comments. */
 const WHOLE_FILES = '8333a0ec847e8e8f522c2f63b1455c0519dcf848';
+/** The last commit before shifts end with numbered reports and staff have PINs. */
+const MEMBERS_ONLY = 'fcede0b475346ee1a7e3ebdf26d2d57191c03e45';
 /** Tables whose rows a start does not change. */
 const KEPT = ['migrations', 'accounts', 'payment_intents', 'payments', 'events', 'audit_log'];
 
@@ -201,6 +204,66 @@ test('data and a backup of a build that compares whole migrations start', async 
     await rm(dataDir, { recursive: true });
     await run('cp', ['-a', backup, dataDir]);
   }
+});
+
+const tillOf = ({ sandbox }: SpawnedNetwork, mode: 'test' | 'live' = 'test') =>
+  caller(`${sandbox.base_url}/device/v1`, sandbox[mode].device_key, ELSEWHERE);
+
+/** Gives the owner a PIN. @returns how the owner signs in at a till */
+async function givePin({ sandbox }: SpawnedNetwork) {
+  const { account, base_url, dashboard } = sandbox;
+  const client = new PersonClient(`${base_url}/dashboard/v1`, ELSEWHERE);
+  const { body } = await client.post('/session', dashboard);
+  const { id: cashier } = body.user as { readonly id: string };
+  const pin = '493027';
+  const set = await client.send('PUT', `/accounts/${account}/members/${cashier}/pin`, { pin });
+  assert.equal(set.status, 200, set.text);
+  return { cashier, pin };
+}
+
+test('shifts and PINs of a build without staff go on here, and there again', async (t) => {
+  const earlier = await earlierRelease(MEMBERS_ONLY);
+  if (earlier === null) return t.skip(`the history of ${MEMBERS_ONLY} is not in this copy`);
+  undo.push(earlier.remove);
+  const { path: dataDir, remove } = await temporaryDataDir();
+  undo.push(remove);
+  const start = async (root = ROOT) => {
+    const network = await spawnNetwork({ dataDir, root });
+    undo.push(network.stop);
+    return network;
+  };
+  const old = await start(earlier.root);
+  const owner = await givePin(old);
+  const { body: shift } = await tillOf(old).post('/shift', owner);
+  const register = await tillOf(old, 'live').patch('/terminal', { platform: 'reader' });
+  assert.deepEqual([shift.cashier, register.status], [owner.cashier, 200]);
+  const paid = await sell(old, 'MEMBER');
+  await old.stop();
+
+  const here = await start();
+  const till = tillOf(here);
+  const refund = () => till.post('/refunds', { payment: paid.payment, amount: 1_000_000 });
+  const open = (await till.get('/terminal')).body.shift as Body;
+  assert.deepEqual([open.id, open.cashier], [shift.id, owner.cashier]);
+  assert.equal((await refund()).body.error?.code, 'manager_required', 'the PIN may be short');
+  assert.equal((await till.post('/shift', owner)).body.id, shift.id);
+  assert.equal((await refund()).status, 201);
+  const { body: report } = await till.send('DELETE', '/shift');
+  assert.deepEqual([report.id, report.number], [shift.id, 1], JSON.stringify(report));
+  const { base_url, live, test: mode } = here.sandbox;
+  const limits = [];
+  for (const { secret_key, terminal: id } of [live, mode]) {
+    const { body } = await caller(`${base_url}/v1`, secret_key).get(`/terminals/${id}`);
+    limits.push(body.refund_limit);
+  }
+  assert.deepEqual(limits, [500_000_000, null], 'cash registers reverse sales as before');
+  const { body: next } = await till.post('/shift', owner);
+  await here.stop();
+
+  const back = await start(earlier.root);
+  const { body: again } = await tillOf(back).post('/shift', owner);
+  assert.deepEqual([again.id, again.cashier], [next.id, owner.cashier]);
+  await sell(back, 'BACK');
 });
 
 test('the changelog says which credentials the previous release refuses', async (t) => {
