@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { addStaff, changeStaffPin, removeStaff, type StaffEdit } from '#accounts/staff.ts';
@@ -23,6 +24,7 @@ import {
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
+const STAFF = new URL('../../../migrations/0049_staff.sql', import.meta.url);
 
 const clock = new FakeClock(new Date());
 let store: TestStore;
@@ -335,6 +337,25 @@ describe('a till without a person', () => {
     assert.equal((await till.post('/refunds', { payment, amount: 1_000_000 })).status, 201);
     await setOwnLimit(0);
     assert.equal((await till.post('/refunds', { payment, amount: 1 })).status, 403);
+  });
+
+  test('keeps 500 USDC as a cash register of before, where people have PINs', async () => {
+    await addPerson('cashier');
+    const other = await addMerchant(store.db, { now: clock.now() });
+    const [fill = ''] = /^update terminals[^;]+/m.exec(readFileSync(STAFF, 'utf8')) ?? [];
+    for (const [merchant, platform, before, kept] of [
+      [store.merchant, 'reader', null, 500_000_000n],
+      [store.merchant, 'reader', 0n, 0n],
+      [store.merchant, 'browser', null, null],
+      [other, 'reader', null, null],
+    ] as const) {
+      const { terminalId: id } = await addTerminal(store.db, merchant, clock.now());
+      const set = 'update terminals set platform = $2, refund_limit = $3 where id = $1';
+      await store.db.query(set, [id, platform, before]);
+      await store.db.query(fill);
+      const read = 'select refund_limit from terminals where id = $1';
+      assert.deepEqual(await store.db.query(read, [id]), [{ refund_limit: kept }]);
+    }
   });
 });
 
