@@ -7,12 +7,14 @@ export const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 interface ZoneSelectProps extends Pick<SelectProps, 'hint' | 'error'> {
   readonly value: string;
+  /** The words for no time zone (`''`), if none may be chosen. */
+  readonly none?: string;
   readonly onZone: (zone: string) => void;
 }
 
 /** A list of time zones. It also has the chosen one if this browser does not know it. */
-export function ZoneSelect({ value, onZone, ...rest }: ZoneSelectProps): ReactNode {
-  const zones = ZONES.includes(value) ? ZONES : [value, ...ZONES];
+export function ZoneSelect({ value, none, onZone, ...rest }: ZoneSelectProps): ReactNode {
+  const zones = value === '' || ZONES.includes(value) ? ZONES : [value, ...ZONES];
   return (
     <Select
       {...rest}
@@ -21,6 +23,7 @@ export function ZoneSelect({ value, onZone, ...rest }: ZoneSelectProps): ReactNo
       value={value}
       onChange={({ target }) => onZone(target.value)}
     >
+      {none === undefined ? null : <option value="">{none}</option>}
       {zones.map((one) => (
         <option key={one} value={one} translate="no">
           {one}

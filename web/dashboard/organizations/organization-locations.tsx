@@ -13,6 +13,7 @@ import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { currencyName } from '../account/currency-name.ts';
+import { ZoneSelect } from '../account/zone-select.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 interface LocationsProps {
@@ -117,7 +118,7 @@ function useRequest(known: string | null, location: Location | null) {
     const organization = made === null ? await makeOrganization() : null;
     if (organization !== null && organization.is !== 'done') return organization;
     const org = organization === null ? (made ?? '') : organization.value.id;
-    const [address, zone] = [typed.address.trim(), typed.time_zone.trim()];
+    const [address, zone] = [typed.address.trim(), typed.time_zone];
     const body = {
       ...{ name: typed.name.trim(), address: address === '' ? null : address },
       ...{ currency: typed.currency === '' ? null : typed.currency, tax_rates },
@@ -219,10 +220,12 @@ export function LocationDialog({ org, location, onClose }: LocationDialogProps):
         {...field('address')}
         hint={nowOf('address')}
       />
-      <TextField
-        label={t('dashboard.organization.time_zone')}
-        {...field('time_zone')}
-        hint={location === null ? t('dashboard.organization.time_zone.hint') : nowOf('time_zone')}
+      <ZoneSelect
+        value={texts.time_zone}
+        {...(location === null ? { none: t('dashboard.organization.currency.account') } : {})}
+        onZone={(time_zone) => set({ time_zone })}
+        hint={nowOf('time_zone')}
+        error={sending.problemAt('time_zone')}
       />
       <Select
         label={t('dashboard.organization.currency')}

@@ -13,15 +13,19 @@ const stage = ownStage();
 
 const LONG_NAME = 'Verwaltungsgesellschaft für Bäckereifachgeschäfte in Süddeutschland';
 
-/** Clicks a button that opens a dialog, fills the dialog in and sends it. */
+/** Clicks a button that opens a dialog, fills the dialog in, chooses from lists and sends it. */
 async function fillIn(
   page: Page,
   button: string,
   fields: Readonly<Record<string, string>>,
+  chosen: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const dialog = page.getByRole('dialog');
   await page.getByRole('button', { name: button }).first().click();
   for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label).fill(value);
+  for (const [label, value] of Object.entries(chosen)) {
+    await dialog.getByLabel(label).selectOption(value);
+  }
   await dialog.getByRole('button', { name: button }).click();
   await dialog.waitFor({ state: 'hidden' });
 }
@@ -44,9 +48,10 @@ test('an owner creates an organization, and sees what a location sells', async (
   await page.getByText(LONG_NAME).first().waitFor();
   await page.getByText('No locations yet').waitFor();
   await page.getByText('No sales on this day.').waitFor();
-  const harbor = { Name: 'Harbor', Address: '1 Quay', 'Time zone': 'Pacific/Auckland' };
-  await fillIn(page, 'Add location', harbor);
+  const zone = { 'Time zone': 'Pacific/Auckland' };
+  await fillIn(page, 'Add location', { Name: 'Harbor', Address: '1 Quay' }, zone);
   await page.getByRole('cell', { name: '1 Quay' }).waitFor();
+  await page.getByRole('cell', { name: 'Pacific/Auckland' }).waitFor();
   await fillIn(page, 'Add person', { Email: 'ana@example.com' });
   await page.getByRole('cell', { name: 'ana@example.com' }).waitFor();
 
