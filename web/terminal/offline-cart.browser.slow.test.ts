@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openOfflineTill, signRequest } from '../testing/offline.ts';
 import { fundedAccount } from '../testing/payer.ts';
+import { openSignedIn } from '../testing/signed-in.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, paymentsOf, setShop } from '../testing/till.ts';
 
@@ -97,6 +98,12 @@ test('a euro shop sells in euros while the line is down, and every screen follow
     assert.deepEqual((receipt as { taxes: unknown }).taxes, [
       { rate: 700, net: 925, tax: 65, gross: 990 },
     ]);
+    const desk = await openSignedIn(stage(), 'dashboard/payments');
+    const row = desk.page.getByRole('row').filter({ hasText: String(paid?.id) });
+    await row.filter({ hasText: '€9.94' }).waitFor();
+    await desk.page.getByRole('link', { name: 'Offline sales' }).first().click();
+    await row.filter({ hasText: '€9.90' }).waitFor();
+    await desk.closeClean();
     await till.close();
   } finally {
     await setShop(sandbox, { currency: null, tax_rates: [], default_tax_rate: null });

@@ -12,6 +12,7 @@ import {
   createWallet,
   fundWallet,
   openWallet,
+  readyWallet,
   WALLET_PASSWORD,
   type WalletWindow,
   walletOf,
@@ -176,6 +177,25 @@ test('a locked offline wallet signs what a till asks for, and it is paid', async
   await wallet.context.setOffline(false);
   await page.getByRole('link', { name: 'Back to the wallet' }).click();
   await page.getByLabel('Balance').getByText('97.49').waitFor();
+  wallet.checkClean(OFFLINE);
+  await wallet.close();
+});
+
+test('offline, the home page offers neither a code nor a payment online', async () => {
+  const { sandbox, browser } = stage();
+  const { wallet } = await readyWallet(browser, sandbox, PHONE);
+  await wallet.goTo('Home');
+  const ready = wallet.page.getByText('Ready to pay');
+  const code = wallet.button(/^Show code/);
+  await ready.waitFor();
+  await code.waitFor();
+  await cut(wallet);
+  await wallet.sees('Offline: use “Pay offline”');
+  assert.deepEqual([await ready.count(), await code.count()], [0, 0]);
+  await wallet.checkAccessibility();
+  await wallet.context.setOffline(false);
+  await ready.waitFor();
+  await code.waitFor();
   wallet.checkClean(OFFLINE);
   await wallet.close();
 });

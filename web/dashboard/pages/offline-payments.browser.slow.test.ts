@@ -6,6 +6,7 @@ import { setLimits } from '#testkit/apis/offline-sales.ts';
 import { addMember, PASSWORD } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
+import type { OfflinePayment } from '../../data/types/dashboard.ts';
 import { DESKTOP, NARROW, PHONE } from '../../testing/browser.ts';
 import { payAt, signInAt, textOf } from '../../testing/desk.ts';
 import { checkFits } from '../../testing/page-width.ts';
@@ -140,6 +141,43 @@ test('offline sales are listed with their result, filtered, exported and linked'
   await page.getByText('Accepted offline').waitFor();
   await page.goto(`${sandbox.web_url}/dashboard/balance`);
   await page.getByText('Accepted offline (1), included above').waitFor();
+  await window.closeClean();
+});
+
+/** By bounce reason, words of the advice that the owner reads on the sale's page. */
+const ADVICE = {
+  insufficient_funds: 'ask them to add USDC and pay again',
+  authorization_expired: 'Connect the till at least once a day',
+  authorization_used: 'If you know the customer, ask them to pay again.',
+  authorization_invalid: 'Check the clock of the till',
+  rates_changed: 'connect each till once before it sells offline',
+  blocked: 'If your own rule blocks this one, you can remove the block.',
+  limit_exceeded: 'raise the limits on the till’s page',
+  already_paid: 'There is nothing to do.',
+  wallet_refuses: 'Ask the customer to pay with another card or wallet.',
+} satisfies Readonly<Record<NonNullable<OfflinePayment['bounce_reason']>, string>>;
+
+test('for each bounce reason, the owner reads what to do about the sale', async () => {
+  const { sandbox, db } = stage();
+  const terminal = await addTestTerminal(sandbox, 'Bounces');
+  await setLimits({ store: { db, terminalId: terminal.id } });
+  const record = await signSale(terminal, { amount: 3_300_000, pass: 'insufficient_funds' });
+  const { id } = await eventually('the sale bounces', async () => {
+    const [sale] = await forward(terminal, [record]);
+    return sale?.status === 'bounced' && sale;
+  });
+  const path = `dashboard/offline-payments/${id}`;
+  const window = await openSignedIn(stage(), path);
+  const { page } = window;
+  for (const [reason, advice] of Object.entries(ADVICE)) {
+    // The page depends on the stored reason only, so one bounced sale serves for all reasons.
+    const change = 'update offline_payments set bounce_reason = $2 where id = $1';
+    await db.query(change, [id, reason]);
+    await page.goto(`${sandbox.web_url}/${path}`);
+    await page.getByText(advice).waitFor();
+    const blocks = await page.getByText('each of your tills refuses offline payments').count();
+    assert.equal(blocks, reason === 'already_paid' ? 0 : 1, reason);
+  }
   await window.closeClean();
 });
 
