@@ -6,6 +6,7 @@ const Currency = Type.String({
   pattern: '^[a-z]{3,4}$',
   description:
     'The currency of the sums, in lowercase. Sums are in its minor units, or in atoms for `usdc`.',
+  examples: ['eur'],
 });
 
 const Count = (description: string) => Type.Integer({ description });
@@ -51,6 +52,7 @@ export const ShiftReportSchema = Type.Object(
     series: Type.String({
       pattern: '^L[2-9A-Z]{4}$',
       description: 'The series that `number` counts in. After a loss of data a new one begins.',
+      examples: ['LN8X6'],
     }),
     number: Type.Integer({
       minimum: 1,
@@ -102,6 +104,7 @@ export const ShiftReportSchema = Type.Object(
         quantity: Type.String({
           pattern: '^[0-9]+(\\.[0-9]{1,3})?$',
           description: 'The quantity sold, as a decimal.',
+          examples: ['2'],
         }),
         gross: Type.Integer({ description: 'What the lines brought, after discounts.' }),
       }),

@@ -89,7 +89,11 @@ export const ExportSchedule = nullable(
 );
 
 const LedgerAccount = (description: string) =>
-  Type.String({ pattern: '^[0-9]{4,8}$', description: `${description} 4 to 8 digits.` });
+  Type.String({
+    pattern: '^[0-9]{4,8}$',
+    description: `${description} 4 to 8 digits.`,
+    examples: ['8400'],
+  });
 
 export const Datev = nullable(
   Type.Object(
