@@ -87,7 +87,12 @@ function textRoute(ctx: ApiContext) {
     params: { id: 'shift' },
     query: TextQuery,
     responses: {
-      200: { schema: null, contentTypes: ['text/plain'], description: 'The text, for a printer.' },
+      200: {
+        schema: null,
+        contentTypes: ['text/plain'],
+        description: 'The text, for a printer.',
+        example: 'Shift report 1\nCopy\n',
+      },
     },
     errors: ['resource_missing'],
     handle: async ({ caller, params, query }) => {
