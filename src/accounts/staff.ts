@@ -212,7 +212,7 @@ async function eraseName(tx: Tx, { accountId, id }: StaffRef): Promise<void> {
 }
 
 /**
- * Removes a person. A shift in which the person is signed in continues as nobody's. Sales keep the
+ * Removes a person. A shift in which the person is signed in continues without one. Sales keep the
  * person's id. With `erase`, which also works later, the name is replaced.
  */
 export async function removeStaff(

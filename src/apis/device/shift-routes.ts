@@ -88,7 +88,7 @@ function startShiftRoute(ctx: ApiContext) {
       'with 429 for ten minutes at every till; after twenty in a day at one terminal, for the ' +
       'day there; after sixty in a day, everywhere until an admin unblocks the person. Thirty ' +
       'wrong PINs in an hour end the tries of a terminal. A PIN in `manager` counts the same. ' +
-      'While nobody in the account has a PIN, `{}` starts a shift without a person; ' +
+      'While the account has no PINs, `{}` starts a shift without a person; ' +
       'else 400 `parameter_missing`.',
     body: ShiftBody,
     bodyExample: { cashier: SHIFT_EXAMPLE.cashier, pin: '4927' },

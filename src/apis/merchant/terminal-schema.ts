@@ -76,8 +76,8 @@ export const ShiftSchema = Type.Object(
     cashier: nullable({
       ...PersonAtTill,
       description:
-        'The signed-in person. `null` if there is none, because nobody has a PIN, or because the ' +
-        'PIN or the membership has ended since.',
+        'The signed-in person. `null` if there is none, because the account has no PINs, or ' +
+        'because the PIN or the membership has ended since.',
     }),
     started_at: { ...Timestamp, description: 'When the shift began.' },
     ended_at: nullable({ ...Timestamp, description: 'When it ended; `null` while it is open.' }),
@@ -169,8 +169,8 @@ export const DeviceSchema = Type.Object(
     shift: ShiftOfTill,
     may_discount: Type.Boolean({
       description:
-        'True if this terminal may give discounts without a manager: nobody in the account has a ' +
-        'PIN, or the signed-in person may. A terminal that sells offline gives none otherwise.',
+        'True if this terminal may give discounts without a manager: the account has no PINs, ' +
+        'or the signed-in person may. A terminal that sells offline gives none otherwise.',
     }),
     offline: nullable({
       ...TillLimitsSchema,

@@ -143,7 +143,7 @@ const SettingsBody = Type.Object({
     limitInput(
       MAX_AMOUNT,
       'How much of one sale, over all its refunds, a till may refund without a manager’s code ' +
-        'while nobody is signed in. A terminal’s `refund_limit` replaces it.',
+        'while no person is signed in. A terminal’s `refund_limit` replaces it.',
     ),
   ),
   time_zone: Type.Optional(TimeZone),

@@ -248,7 +248,7 @@ export const AccountSchema = Type.Object(
     refund_daily_limit_presentment: LimitPresentment,
     till_refund_limit: {
       ...AtomsOut,
-      description: 'USDC atoms of one sale that a till may refund while nobody is signed in.',
+      description: 'USDC atoms of one sale that a till may refund while no person is signed in.',
     },
     till_refund_limit_presentment: LimitPresentment,
     time_zone: TimeZone,

@@ -136,7 +136,7 @@ const LabelBody = Type.Object({
     nullable(
       limitInput(
         MAX_AMOUNT,
-        'How much of one sale, over all its refunds, it may refund while nobody is signed in; ' +
+        'How much of one sale, over all its refunds, it may refund while no person is signed in; ' +
           '`null` for nothing where people have PINs, else as the account’s `till_refund_limit` ' +
           'says.',
       ),
