@@ -6,7 +6,7 @@ import {
   setExportMember,
 } from '#accounts/account-queries.ts';
 import type { DuePeriod } from '#accounts/period-end-queries.ts';
-import { endPeriods, lockEndedPeriod } from '#accounts/period-ends.ts';
+import { endPeriods, lockEndedPeriod, retryPeriod } from '#accounts/period-ends.ts';
 import type { DatevRefusal } from '#books/datev.ts';
 import { planDatev } from '#books/datev-file.ts';
 import {
@@ -69,7 +69,6 @@ export async function announceExports(ctx: ProcessContext, mailing: Mailing): Pr
   return endPeriods(ctx, { task: 'export', modes: [false, true], failure }, async (due) => {
     const draft = await draftExport(ctx.db, due);
     const deliveries = await ctx.db.transaction((tx) => announce(tx, mailing, { due, draft }));
-    if (deliveries === null) return false;
     if (deliveries > 0) ctx.wakeups.send('deliveries');
     return true;
   });
@@ -78,7 +77,8 @@ export async function announceExports(ctx: ProcessContext, mailing: Mailing): Pr
 /** The statement of a period, read before it is announced. */
 interface Draft {
   readonly days: Days;
-  readonly format: string;
+  /** The version of the account whose settings it was read with. */
+  readonly version: number;
   /** The number of its entries, or why it cannot be written. */
   readonly result: number | DatevRefusal;
 }
@@ -95,15 +95,18 @@ async function draftExport(db: Database, { tenant, now }: DuePeriod): Promise<Dr
   const days = lastPeriod(every, dayIn(shop, await accountTime(db, tenant, now)));
   const statement = await openDays(db, { tenant, shop, now }, { ...days, closes: false });
   const plan = format === 'datev' ? await planDatev(db, statement) : null;
-  return { days, format, result: isRefusal(plan) ? plan : statement.count };
+  return { days, version: account.version, result: isRefusal(plan) ? plan : statement.count };
 }
 
-/** @returns the number of deliveries; `null` if the draft is not of the period that has ended. */
+/**
+ * Schedules another try if the settings have changed since the draft, or another period has ended.
+ * @returns the number of deliveries.
+ */
 async function announce(
   tx: Tx,
   mailing: Mailing,
   { due, draft }: { readonly due: DuePeriod; readonly draft: Draft | null },
-): Promise<number | null> {
+): Promise<number> {
   const { tenant, now } = due;
   const ended = await lockEndedPeriod(tx, due, (account) => account.export_schedule?.every ?? null);
   const schedule = ended?.account.export_schedule ?? null;
@@ -114,7 +117,10 @@ async function announce(
   if (mode?.merchant_number == null) return 0;
   const last = await selectLastDay(tx, tenant, every);
   if (last !== null && days.to <= last) return 0;
-  if (draft === null || draft.format !== format || draft.days.from !== days.from) return null;
+  if (draft?.version !== account.version || draft.days.from !== days.from) {
+    await retryPeriod(tx, due);
+    return 0;
+  }
   const period = {
     ...{ account_id: account.id, livemode: tenant.livemode, every, format },
     ...{ from_day: days.from, to_day: days.to, time_zone: account.time_zone },

@@ -12,6 +12,7 @@ import type { Mail } from '#people/mail-outbox.ts';
 import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { addSales, parseJsonl, SKR03 } from '#testkit/fixtures/payments/books.ts';
 
 /**
@@ -202,6 +203,28 @@ test('a statement that cannot be written is a mail to the owners and the address
   assert.deepEqual(await announced(), { events: 1, mails: 1 }, 'the next day is announced');
   const revenue = { ...SKR03.revenue, 1000: '8410' };
   assert.equal(await edit(admin, { datev: { ...SKR03, revenue }, language: null }), '200');
+});
+
+test('settings that change while a statement is read hold for its announcement', async () => {
+  const schedule = { every: 'day', format: 'datev', email: 'books@accountant.test' };
+  assert.equal(await edit(admin, { export_schedule: schedule, datev: null }), '200');
+  await advance(1);
+  const before = { events: (await ready()).length, mails: await countMails() };
+  const { db } = server;
+  const change = await underWay(db, (tx) => {
+    const datev = JSON.stringify(SKR03);
+    const set = 'update accounts set datev = $2::text::jsonb, version = version + 1 where id = $1';
+    return tx.query(set, [accountId, datev]);
+  });
+  const announcing = announce();
+  await waitingForLocks(db, 1);
+  await change.commit();
+  await announcing;
+  assert.deepEqual({ events: (await ready()).length, mails: await countMails() }, before);
+  await db.query('update period_ends set due = $1', [server.clock.now()]);
+  await announce();
+  const after = { events: before.events + 1, mails: before.mails + 1 };
+  assert.deepEqual({ events: (await ready()).length, mails: await countMails() }, after);
 });
 
 test('the mails of a schedule stop for a member who loses the role, not for others', async () => {
