@@ -224,10 +224,12 @@ export async function removeStaff(
   if (isRefusal(before)) return before;
   if (before.version !== version) return staleVersion(before.version);
   await updatePin(tx, { accountId: ref.accountId, personId: ref.id, hashed: null });
-  if (erase) await eraseName(tx, ref);
   const which = { where: 'id = $1', values: [ref.id], also: 'version = version + 1' };
   const set = { removed_at: before.removed_at ?? ref.now };
-  const row = only(await staff.update(tx, set, which), 'staff member');
+  await staff.update(tx, set, which);
+  // Only after the removal, because a person at the till may be named like the number.
+  if (erase) await eraseName(tx, ref);
+  const row = present(await staff.find(tx, 'where id = $1', [ref.id]), 'staff member');
   await recordAccountChange(tx, ref, {
     action: 'staff.removed',
     objectId: ref.id,

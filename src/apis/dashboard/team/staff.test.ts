@@ -92,6 +92,13 @@ test('a removed person’s name is erased on request, then or later, with a numb
   assert.equal(rows.length, 0, 'the names are stored nowhere');
 });
 
+test('a name is erased although a person at the till is named like its number', async () => {
+  const [named, uma] = [await add({ name: 'staff 3' }), await add({ name: 'Uma' })];
+  const erased = await owner.send('DELETE', staff(`/${uma.id}?version=1&erase=true`));
+  assert.deepEqual([erased.status, erased.body.name], [200, 'Staff 3'], erased.text);
+  assert.equal((await owner.send('DELETE', staff(`/${named.id}?version=1`))).status, 200);
+});
+
 test('bad input is refused with the parameter, and nothing is kept', async () => {
   const ada = await add({});
   const other = await addOwner(server, 'other@staff.test');
