@@ -158,12 +158,16 @@ function readRate(text: string, { tax_rates: rates }: ShopSettings): number | nu
   return Number(points);
 }
 
+/** Ample for the API's limits, with marks and spaces. Patterns below are slow on long texts. */
+const LONGEST_NUMBER = 60;
+
 /**
  * Reads a decimal with a point or a comma, as a spreadsheet of any country writes it. A single mark
  * before exactly three digits has two readings, unless the number of decimals decides.
  * @returns the number in its smallest units.
  */
 function readDecimal(text: string, decimals: number): bigint | 'two_readings' | null {
+  if (text.length > LONGEST_NUMBER) return null;
   const plain = text.replaceAll(/[\s'’\p{Sc}]/gu, '').replace(/^[-−]/, '-');
   const [, sign, body = ''] = /^(-?)([\d.,]*\d)$/.exec(plain) ?? [];
   const marks = body.replaceAll(/\d/g, '');

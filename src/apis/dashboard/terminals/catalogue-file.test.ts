@@ -185,6 +185,16 @@ test('each refused row says why, and keeps all rows out', async () => {
   assert.deepEqual(stored, [1_950, 1_950, 1_950, 0]);
 });
 
+test('no cell of a file keeps the service busy', async () => {
+  await clear();
+  const cells = ['Tea,0.', 'Tea,1,0.'].map((start) => `${start}${'0'.repeat(100_000)}1`);
+  const begun = performance.now();
+  assert.deepEqual(await refusals([`${cells[0]},,,,`, `${cells[1]},,,`]), [
+    ...[CATALOGUE_PROBLEMS.price, CATALOGUE_PROBLEMS.tax_rate],
+  ]);
+  assert.ok(performance.now() - begun < 2_000);
+});
+
 test('a file that is no catalog is refused as a whole', async () => {
   await clear();
   const many = `${HEADER}\n${'Tea,1,,,,\n'.repeat(2_001)}`;
