@@ -124,6 +124,21 @@ export async function checkNameIsFree(
   return refuse('parameter_invalid', 'Another person at the till has this name.', 'name');
 }
 
+/** Checks a member's new name in the accounts where the member has a PIN. */
+export async function checkOwnNameIsFree(
+  tx: Tx,
+  { userId: id, name }: { readonly userId: string; readonly name: string },
+): Promise<Refusal | null> {
+  // In one order, so that two changes cannot wait for each other.
+  const places = await tillPeople.list(tx, 'where id = $1 order by account_id', [id]);
+  for (const { account_id: accountId } of places) {
+    await lockPeople(tx, accountId);
+    const isTaken = await checkNameIsFree(tx, { accountId, id, name, among: 'staff' });
+    if (isTaken !== null) return isTaken;
+  }
+  return null;
+}
+
 /** The table (`p`) of a person, and the condition that finds the row by account and person. */
 function rowOf(personId: string) {
   return isId('staff', personId)

@@ -9,6 +9,7 @@ import { readUserView } from '#apis/dashboard/sessions/session-routes.ts';
 import { totpRoutes } from '#apis/dashboard/sessions/totp-routes.ts';
 import { answerWith, isRefusal } from '#core/answer.ts';
 import { readName } from '#core/name-rules.ts';
+import { checkOwnNameIsFree } from '#people/cashier-pins.ts';
 import { updateUser } from '#people/user-queries.ts';
 
 const TAG = 'Me';
@@ -48,10 +49,13 @@ function updateMeRoute(settings: SurfaceSettings) {
     handle: async ({ caller, body }) => {
       const name = readName(body.name, 'name');
       if (isRefusal(name)) return name;
-      await settings.people.db.transaction((tx) =>
-        updateUser(tx, sessionOf(caller).user_id, { name }),
-      );
-      return answerWith(200, { name });
+      const { user_id: userId } = sessionOf(caller);
+      return settings.people.db.transaction(async (tx) => {
+        const isTaken = await checkOwnNameIsFree(tx, { userId, name });
+        if (isTaken !== null) return isTaken;
+        await updateUser(tx, userId, { name });
+        return answerWith(200, { name });
+      });
     },
   });
 }

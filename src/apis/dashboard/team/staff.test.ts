@@ -173,6 +173,22 @@ test('bad input is refused with the parameter, and nothing is kept', async () =>
   assert.deepEqual(after, entries);
 });
 
+test('a member with a PIN has no name of the staff, whichever of the two comes first', async () => {
+  await add({ name: 'Zoe' });
+  const email = 'zoe@staff.test';
+  const zoe = await addMember(server, { accountId: account, email, role: 'member' });
+  const member = await signInAs(server, email);
+  const pinPath = `/accounts/${account}/members/${zoe}/pin`;
+  assert.equal((await member.patch('/me', { name: 'zoe' })).status, 200);
+  const taken = await owner.send('PUT', pinPath, { pin: '83051' });
+  assert.equal(refusalOf(taken), '400 parameter_invalid name');
+  assert.equal((await member.patch('/me', { name: 'Zoe Z.' })).status, 200);
+  assert.equal((await owner.send('PUT', pinPath, { pin: '83051' })).status, 200);
+  const renamed = await member.patch('/me', { name: 'ZOE' });
+  assert.equal(refusalOf(renamed), '400 parameter_invalid name');
+  assert.equal((await member.get('/me')).body.name, 'Zoe Z.');
+});
+
 test('a PIN that lifts limits has six digits, and a role brings its rights', async () => {
   const mia = await add({ name: 'Mia' });
   const path = staff(`/${mia.id}`);
