@@ -75,7 +75,7 @@ export function staffObject(row: StaffMember): { readonly [key: string]: Json } 
 
 /**
  * Returns what the audit log shows. It never holds a name, because its entries cannot be changed
- * when a name is erased.
+ * when a name is erased. Nor does the sentence for the owners' mail, whose link stores it.
  */
 function logged(row: StaffMember): { readonly [key: string]: Json } {
   return { role: row.role, ...limitOf(row), may_discount: row.may_discount };
@@ -148,7 +148,7 @@ export async function addStaff(
         action: 'staff.added',
         objectId: id,
         after: logged(row),
-        detail: `${name} can sign in at tills as ${role}.`,
+        detail: `A new ${role} can sign in at tills.`,
       },
     );
     return row;
@@ -254,7 +254,7 @@ export async function changeStaffPin(
     const wrong = checkPin(pin, liftsLimits(row.role));
     if (wrong !== null) return wrong;
     await updatePin(tx, { accountId, personId: id, hashed });
-    const detail = `${row.name} has a new PIN for tills.`;
+    const detail = `A ${row.role} has a new PIN for tills.`;
     await recordAccountChange(tx, ref, { action: 'staff.pin_set', objectId: id, detail });
     return present(await staff.find(tx, 'where id = $1', [id]), 'staff member');
   });
