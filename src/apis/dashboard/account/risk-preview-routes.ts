@@ -63,7 +63,8 @@ export function riskPreviewRoute({ db }: ApiContext) {
     description:
       'A rule that is omitted is switched off. Payments are replayed in their order: one that ' +
       "would have been declined does not count for later ones. Payers' own settings to always " +
-      'confirm a first payment are ignored.',
+      'confirm a first payment are ignored. Sums are compared in atoms, so a limit in the shop’s ' +
+      'currency, converted at today’s rate, gives an estimate.',
     access: 'viewer',
     query: PreviewQuery,
     response: PreviewSchema,
