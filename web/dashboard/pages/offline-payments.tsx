@@ -16,7 +16,7 @@ import { Sum } from '../../ui/sum.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Time } from '../../ui/time.tsx';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays } from '../account/time-zone.ts';
 import { ExportButton } from '../exports/export-dialog.tsx';
 import { HandInDialog } from '../payments/hand-in-dialog.tsx';
 import { ObjectLink } from '../payments/object-link.tsx';
@@ -106,9 +106,9 @@ interface FiguresProps {
 }
 
 function Figures(chosen: FiguresProps): ReactNode {
-  const timeZone = useTimeZone();
-  const to = chosen.to ?? dayBefore(0, timeZone);
-  const from = chosen.from ?? dayBefore(USUAL_DAYS - 1, timeZone);
+  const shop = useShopDays();
+  const to = chosen.to ?? dayBefore(0, shop);
+  const from = chosen.from ?? dayBefore(USUAL_DAYS - 1, shop);
   const query = useRead(
     'GET /accounts/{account}/{mode}/totals',
     { query: { from: from < to ? from : to, to } },

@@ -5,7 +5,7 @@ import { dayAtKey, type Scale, scaleFor } from './chart-scale.ts';
 import { dayBefore } from './day-bounds.ts';
 import './day-chart.css';
 import { t, textLocale } from '../../ui/text/t.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays } from '../account/time-zone.ts';
 
 /** Height of the SVG's view box. The view box is one unit wide per day. */
 const HEIGHT = 100;
@@ -121,11 +121,11 @@ function Key({ days }: { readonly days: number }): ReactNode {
 /** A chart with one bar per day. A click opens the list of that day. */
 export function DayChart(props: DayChartProps): ReactNode {
   const { days, tone = 'plain', whole = false, figureOf, beforeOf, tickOf, labelOf } = props;
-  const timeZone = useTimeZone();
+  const shop = useShopDays();
   const bars = useRef<HTMLOListElement>(null);
   const [looked, setLooked] = useState<number | null>(null);
   const [stop, setStop] = useState(days - 1);
-  const names = Array.from({ length: days }, (_, index) => dayBefore(days - 1 - index, timeZone));
+  const names = Array.from({ length: days }, (_, index) => dayBefore(days - 1 - index, shop));
   const values = names.map(figureOf);
   const before = beforeOf === undefined ? [] : names.map(beforeOf);
   const hasBefore = before.some((value) => value > 0);

@@ -4,14 +4,15 @@ import { Amount } from '../../ui/amount.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
-import { useTimeZone } from '../account/time-zone.ts';
+import { useShopDays, useTimeZone } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
 
 export function DayReport(): ReactNode {
   const timeZone = useTimeZone();
   const [chosen, setDay] = useState<string | null>(null);
-  const day = chosen ?? dayBefore(0, timeZone);
+  const today = dayBefore(0, useShopDays());
+  const day = chosen ?? today;
   const query = useRead('GET /accounts/{account}/{mode}/reports/daily/{day}', { path: { day } });
   return (
     <section className="card stack">

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { dayAfter, dayIn } from '#core/calendar.ts';
 import { payAt } from '../../testing/desk.ts';
 import { measureFirstLoad } from '../../testing/payload.ts';
 import { openSignedIn } from '../../testing/signed-in.ts';
@@ -26,4 +27,42 @@ test('the first load with prices, sales and declines stays within its budget', a
   await page.getByRole('link', { name: /Not enough money/ }).waitFor();
   await page.getByText('At €1 = ').waitFor();
   await window.closeClean();
+});
+
+/** Returns a zone in which it is 6 o'clock. The names of these zones have the opposite sign. */
+function zoneAtSix(now: Date): string {
+  const ahead = ((6 - now.getUTCHours() + 36) % 24) - 12;
+  return `Etc/GMT${ahead > 0 ? '' : '+'}${-ahead}`;
+}
+
+test('a later start of days leaves the running day, and holds for later ones', async () => {
+  const { sandbox, db } = stage();
+  const now = new Date();
+  const zone = zoneAtSix(now);
+  await setShop(sandbox, { time_zone: zone });
+  const shown = async () => {
+    const window = await openSignedIn(stage(), 'dashboard');
+    const { page } = window;
+    const heading = page.getByRole('heading', { name: 'Today so far' });
+    const figures = page.locator('section', { has: heading }).locator('dd');
+    await figures.nth(1).getByText('2', { exact: true }).waitFor();
+    const link = (await page.locator('.chart a').last().getAttribute('href')) ?? '';
+    await page.goto(`${sandbox.web_url}/dashboard/balance`);
+    const day = await page.getByLabel('Day', { exact: true }).inputValue();
+    await window.closeClean();
+    return [new URL(link, sandbox.web_url).searchParams.get('from'), day];
+  };
+  await setShop(sandbox, { day_starts_at: '11:59' });
+  const today = dayIn(zone, now);
+  assert.deepEqual(await shown(), [today, today]);
+  const rules = JSON.stringify({
+    at: '11:59',
+    test: [{ from: '2020-01-01', at: '11:59' }],
+    live: [],
+  });
+  await db.query('update accounts set day_starts = $2::text::jsonb where id = $1', [
+    ...[sandbox.account, rules],
+  ]);
+  const before = dayAfter(today, -1);
+  assert.deepEqual(await shown(), [before, before], 'six in the morning is before 11:59');
 });

@@ -18,6 +18,7 @@ import {
   AtomsOut,
   Currency,
   commonFields,
+  Day,
   idOf,
   listOf,
   nullable,
@@ -131,6 +132,13 @@ export const DayStartsAt = Type.String({
     'the next start. Limits count UTC days.',
   examples: ['05:00'],
 });
+
+const DayStartRules = Type.Array(
+  Type.Object({
+    from: { ...Day, description: 'The first day that starts at this time.' },
+    at: { ...DayStartsAt, description: 'The local time, HH:MM.' },
+  }),
+);
 
 const ShopText = (description: string) =>
   nullable(text(200, `${description} Up to 200 characters, or \`null\`.`));
@@ -265,6 +273,14 @@ export const AccountSchema = Type.Object(
     }),
     datev: Datev,
     day_starts_at: DayStartsAt,
+    day_starts: Type.Object(
+      { test: DayStartRules, live: DayStartRules },
+      {
+        description:
+          'Since when days start at which time, the oldest first, for each mode, because each ' +
+          'has its own clock. Earlier days start at 00:00.',
+      },
+    ),
     ...shopFields,
     organization: nullable({
       ...idOf('org_', 'organization'),

@@ -63,6 +63,7 @@ function accountView(
     requested_report_email: account.report_email_asked,
     datev: account.datev,
     day_starts_at: dayStartsAt(account),
+    day_starts: { test: account.day_starts?.test ?? [], live: account.day_starts?.live ?? [] },
     ...shop,
     organization: account.organization_id,
     version: account.version,

@@ -113,4 +113,10 @@ test('a bar at 05:00 counts the night with the day before, everywhere alike', as
   await advance(12);
   const next = (await owner.get(`${path()}/test/totals`)).body;
   assert.equal(next.from, '2026-10-04', 'the day of the change has 19 hours');
+  const rules = [
+    { from: '2026-10-02', at: '05:00' },
+    { from: '2026-10-04', at: '00:00' },
+  ];
+  const { test: inTest } = (await owner.get(path())).body.day_starts as { test: object };
+  assert.deepEqual(inTest, rules, 'the account tells since when');
 });

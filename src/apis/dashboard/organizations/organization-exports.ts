@@ -156,7 +156,7 @@ export function organizationExportRoutes(ctx: ApiContext): PersonRoute[] {
       summary: `Export all ${name.replaceAll('_', ' ')} of an organization as a file`,
       description:
         'Account by account, location by location, and what was sold at none last; each newest ' +
-        'first. Days begin at midnight where the sale was made. The last column, `account`, is ' +
+        'first. Days are those of the shop that made the sale. The last column, `account`, is ' +
         'the account. ' +
         FORMATS +
         'If the response breaks off, send the id of the last whole row as `after`.',

@@ -39,7 +39,7 @@ const OrganizationTotals = Type.Object(
         }),
         name: nullable(nameOut('The name of the location.')),
         account: idOf('acct_', 'account'),
-        time_zone: nameOut('Its days begin at midnight in this zone.'),
+        time_zone: nameOut('Its days begin at `day_starts_at` in this zone.'),
         from: Day,
         to: Day,
         ...figuresOut,

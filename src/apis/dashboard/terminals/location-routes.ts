@@ -107,8 +107,8 @@ function createRoute({ db }: ApiContext) {
     tag: TAG,
     summary: 'Add a location to an account of the organization',
     description:
-      'Its days begin at midnight in `time_zone`; default: the account’s zone. What is omitted ' +
-      'or `null` follows the account.',
+      'Its days begin at the account’s `day_starts_at` in `time_zone`; default: the account’s ' +
+      'zone. What is omitted or `null` follows the account.',
     access: 'admin',
     settings: LOCATION_FIELDS,
     body: NewLocation,
