@@ -88,6 +88,7 @@ export async function endShift(
 /** The rows of a report that had been booked before its transaction. */
 interface Begun {
   readonly tally: Tally;
+  readonly corrected: readonly Corrected[];
   /** The end of the terminal's previous report. */
   readonly after: Place | null;
   readonly coversFrom: Date;
@@ -105,9 +106,11 @@ async function beginReport(
   const terminal = await selectReportedTerminal(sql, terminalId);
   const upTo = await selectOrderEnd(sql, tenant);
   const tally = emptyTally();
-  await addRows(sql, tally, { tenant, terminalId, after: previous ?? BEGINNING, upTo });
+  const range = { tenant, terminalId, after: previous ?? BEGINNING, upTo };
+  await addRows(sql, tally, range);
+  const corrected = await selectCorrections(sql, range);
   const coversFrom = previous?.created ?? terminal.created;
-  return { tally, after: previous, coversFrom, location: terminal.location_id, upTo };
+  return { tally, corrected, after: previous, coversFrom, location: terminal.location_id, upTo };
 }
 
 async function addRows(sql: Sql, tally: Tally, range: BookedRange): Promise<void> {
@@ -142,13 +145,15 @@ async function finish(
   const { tenant, terminalId, now, begun, shift } = ending;
   const stamp = await stampOrder(tx, tenant, now, PLACES);
   const end = { created: stamp.created, position: stamp.next() };
-  const range = { tenant, terminalId, upTo: end };
-  await addRows(tx, begun.tally, { ...range, after: begun.upTo });
-  const corrected = await selectCorrections(tx, { ...range, after: begun.after ?? BEGINNING });
+  const rest = { tenant, terminalId, after: begun.upTo, upTo: end };
+  // A copy, because a transaction that conflicted runs again.
+  const tally = structuredClone(begun.tally);
+  await addRows(tx, tally, rest);
+  const corrected = [...begun.corrected, ...(await selectCorrections(tx, rest))];
   const corrections = [];
   for (const one of corrected) corrections.push(await correctionOf(tx, terminalId, shift.id, one));
   const number = await takeNumber(tx, ending);
-  const report = await reportOf(tx, { ...ending, end, number, corrections });
+  const report = await reportOf(tx, { ...ending, tally, end, number, corrections });
   const body = JSON.stringify(report);
   await closeShift(tx, { id: shift.id, endedAt: end.created });
   await shiftReports.insert(tx, {
@@ -195,13 +200,14 @@ async function correctionOf(
 async function reportOf(
   tx: Tx,
   report: Ending & {
+    readonly tally: Tally;
     readonly end: Place;
     readonly number: Awaited<ReturnType<typeof takeNumber>>;
     readonly corrections: readonly Awaited<ReturnType<typeof correctionOf>>[];
   },
 ) {
-  const { tenant, terminalId, shift, begun, end, number, corrections } = report;
-  const people = [...begun.tally.cashiers.keys()].filter((id) => id !== null);
+  const { tenant, terminalId, shift, begun, tally, end, number, corrections } = report;
+  const people = [...tally.cashiers.keys()].filter((id) => id !== null);
   const names = await selectPersonNames(tx, people);
   return {
     id: shift.id,
@@ -216,7 +222,7 @@ async function reportOf(
     started_at: shift.started_at.toISOString(),
     ended_at: end.created.toISOString(),
     covers_from: begun.coversFrom.toISOString(),
-    ...tallyView(begun.tally, (id) => names.get(id) ?? null),
+    ...tallyView(tally, (id) => names.get(id) ?? null),
     corrections: [...corrections],
   };
 }
