@@ -26,11 +26,20 @@ const SHOWN = shifts.pick(['id', 'user_id', 'started_at', 'ended_at'], 's');
 
 type OpenShift = Row<typeof shifts>;
 
-/** SQL: the shift (`s`) of a terminal, and the signed-in person (`m`). */
+/**
+ * SQL: the shift (`s`) of a terminal, and the signed-in person (`m`). `limit` keeps the planner
+ * from hashing the people of all accounts.
+ */
 export const OPEN_SHIFT = (terminalId: string) =>
-  `shifts s left join till_people m
-     on m.account_id = s.account_id and m.id = s.user_id and m.pin_id = s.pin_id
+  `shifts s left join lateral (
+     select * from till_people p
+     where p.account_id = s.account_id and p.id = s.user_id and p.pin_id = s.pin_id
+     limit 1) m on true
    where s.terminal_id = ${terminalId} and s.ended_at is null`;
+
+/** SQL: true if the account has people with a PIN. `exists` might hash those of all accounts. */
+export const HAS_TILL_PEOPLE = (account: string) =>
+  `(select true from till_people where account_id = ${account} limit 1) is not null`;
 
 export type Shift = Row<typeof SHOWN> & {
   /** The signed-in person; `null` if the PIN or the membership has ended since. */

@@ -19,7 +19,7 @@ import {
   readCredentialEnds,
   terminalInactive,
 } from '#accounts/recheck-credentials.ts';
-import { OPEN_SHIFT } from '#accounts/shift-rows.ts';
+import { HAS_TILL_PEOPLE, OPEN_SHIFT } from '#accounts/shift-rows.ts';
 import { type AskedTerminal, selectTaxSettings } from '#accounts/shop-settings.ts';
 import { type Answer, answerWith, isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -404,7 +404,7 @@ async function selectTerminalStatuses(
   return sql.query(
     `select t.id, t.account_id, t.livemode, t.status, t.location_id,
        h.cashier_id, h.may_discount,
-       $2 and exists (select from till_people p where p.account_id = t.account_id) as has_people
+       $2 and ${HAS_TILL_PEOPLE('t.account_id')} as has_people
      from terminals t left join lateral (
        select m.id as cashier_id, m.may_discount
        from ${OPEN_SHIFT('t.id')}) h on true

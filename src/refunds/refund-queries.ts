@@ -1,3 +1,4 @@
+import { HAS_TILL_PEOPLE } from '#accounts/shift-rows.ts';
 import { assert, only } from '#core/assert.ts';
 import { unitRatio } from '#core/currency-conversion.ts';
 import type { Tenant } from '#core/mode.ts';
@@ -164,8 +165,8 @@ export async function selectTillLimit(tx: Tx, terminalId: string): Promise<Limit
          t.refund_limit, case when p.found then 0 else a.till_refund_limit end) as atoms,
        case when t.refund_limit is not null then t.refund_limit_presentment
          when not p.found then a.till_refund_limit_presentment end as stored
-     from terminals t join accounts a on a.id = t.account_id, lateral (
-       select exists (select from till_people where account_id = a.id) as found) p
+     from terminals t join accounts a on a.id = t.account_id,
+       lateral (select ${HAS_TILL_PEOPLE('a.id')} as found) p
      where t.id = $1`,
     [terminalId],
   );

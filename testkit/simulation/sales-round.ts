@@ -94,6 +94,23 @@ async function sellOtherwise({ merchant, till, mode }: Parties): Promise<void> {
   await ask(merchant.post(`/payment_intents/${online}/confirm`, { agent_token }));
 }
 
+/** Sells a cart with a discount in a shift of the till, refunds a part and ends the shift. */
+async function sellInShift({ merchant, till, mode }: Parties): Promise<void> {
+  await ask(till.post('/shift', {}), 201);
+  const line_items = [
+    { name: 'Tea', quantity: 1, unit_amount: 2_000_000, tax_rate: 0, discount: 10 },
+  ];
+  const cart = { amount: 1_999_990, line_items };
+  const intent = idOf(await ask(till.post('/payment_intents', cart), 201));
+  const tap = till.post(`/payment_intents/${intent}/tap`, credential(mode.passes.ok));
+  const { payment } = await ask(tap);
+  const refund = await ask(till.post('/refunds', { payment, amount: 1_000_000 }), 201);
+  assert.equal(refund.status, 'succeeded');
+  const report = idOf(await ask(till.send('DELETE', '/shift')));
+  for (const read of ['/cashiers', '/shifts', `/shifts/${report}`]) await ask(till.get(read));
+  await ask(merchant.get(`/shifts/${report}`));
+}
+
 async function readLists(parties: Parties, sale: Awaited<ReturnType<typeof sell>>) {
   const { terminal } = parties.mode;
   const { intent, payment, order } = sale;
@@ -116,6 +133,7 @@ async function readLists(parties: Parties, sale: Awaited<ReturnType<typeof sell>
       ...['', 'type=payment.succeeded', 'type=payment_intent.*'],
       ...[true, false].map((is) => `type=payment.succeeded&delivery_success=${is}`),
     ],
+    '/shifts': ['', `terminal=${terminal}`],
     '/terminals': [''],
     '/request_log': [''],
   };
@@ -170,6 +188,7 @@ export async function openShop(network: QuickNetwork, receiverUrl: string) {
     round: async () => {
       const sale = await sell(parties, `round-${++rounds}`);
       await sellOtherwise(parties);
+      await sellInShift(parties);
       await readLists(parties, sale);
       await readTheRest(parties);
       await sleep(REST_MS);
