@@ -113,10 +113,20 @@ export async function planBatches(
   return { books, batches: plan.batches };
 }
 
+function crossesYears({ from, to }: Days): boolean {
+  return yearOf(from) !== yearOf(to);
+}
+
+/** True if a period needs an archive, also if all of its entries are in one of its years. */
+export function needsArchive(period: Days, { batches }: DatevPlan): boolean {
+  return crossesYears(period) || batches.length > 1;
+}
+
 /** Returns why a period does not fit one file, and its halves; `null` if it does. */
-export function tooLongForDatev({ from, to }: Days, { batches }: DatevPlan): Refusal | null {
-  const crosses = yearOf(from) !== yearOf(to);
-  if (!crosses && batches.length < 2) return null;
+export function tooLongForDatev(period: Days, plan: DatevPlan): Refusal | null {
+  if (!needsArchive(period, plan)) return null;
+  const { from, to } = period;
+  const crosses = crossesYears(period);
   const days = daysBetween(from, to);
   const second = crosses
     ? `${Number(yearOf(from)) + 1}-01-01`
@@ -173,16 +183,15 @@ async function* batchTexts(
   yield { batch, text: text + (rounding === null ? '' : datevRow(rounding)) };
 }
 
-/** Yields one file, or an archive if there are several batches. */
+/** Yields one file, or an archive. */
 export async function* datevFile(
   period: Period,
   plan: DatevPlan,
   chunks: Chunks,
 ): AsyncGenerator<Buffer> {
-  const { batches } = plan;
   const texts = batchTexts(period, plan, chunks);
-  if (batches.length > 1) {
-    yield* zipped(zipParts(texts, batchNames(period, batches)));
+  if (needsArchive(period, plan)) {
+    yield* zipped(zipParts(texts, batchNames(period, plan.batches)));
     return;
   }
   for await (const { text } of texts) if (text !== '') yield encodeWindows1252(text);

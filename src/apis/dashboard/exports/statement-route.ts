@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import Type from 'typebox';
 import { selectShopDays } from '#accounts/shop-days.ts';
 import { MODE, type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
-import { DATEV_PREFIX, datevFile, planDatev, tooLongForDatev } from '#books/datev-file.ts';
+import {
+  DATEV_PREFIX,
+  datevFile,
+  needsArchive,
+  planDatev,
+  tooLongForDatev,
+} from '#books/datev-file.ts';
 import {
   entriesOf,
   openDays,
@@ -102,7 +108,7 @@ async function fileOf(db: Database, statement: Statement, { format, maySplit }: 
   if (isRefusal(plan)) return plan;
   const tooLong = maySplit ? null : tooLongForDatev(statement, plan);
   if (tooLong !== null) return tooLong;
-  const kind = plan.batches.length > 1 ? ARCHIVE : CSV_OF_DATEV;
+  const kind = needsArchive(statement, plan) ? ARCHIVE : CSV_OF_DATEV;
   return { ...kind, file: datevFile(statement, plan, entriesOf(db, statement)) };
 }
 
@@ -155,12 +161,12 @@ export function statementRoute({ db }: ApiContext): PersonRoute {
     handle: async ({ caller: { tenant }, query, now }) => {
       const period = periodOf(query);
       if (isRefusal(period)) return period;
-      const statement = await open(db, { tenant, now, period });
-      if (isRefusal(statement)) return statement;
       const { format = 'csv', split = false } = query;
       if (split && format !== 'datev') {
         return refuse('parameter_invalid', 'Only format=datev can be split.', 'split');
       }
+      const statement = await open(db, { tenant, now, period });
+      if (isRefusal(statement)) return statement;
       const maySplit = split || query.payout !== undefined;
       return statementStream(db, statement, { format, maySplit });
     },

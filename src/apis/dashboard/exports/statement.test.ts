@@ -168,9 +168,13 @@ test('a statement for DATEV says what it lacks, and needs a split over New Year'
   const year = 'from=2025-12-31&to=2026-10-01';
   const halves = /^400 from .*2025-12-31 to 2025-12-31 and 2026-01-01 to 2026-10-01/;
   assert.match(await message(year), halves);
-  assert.equal(await message(`${year}&split=true`), '200');
+  const split = await client.get(path(`format=datev&${year}&split=true`));
+  assert.match(split.text, /^PK.*-2026-01-01-2026-10-01\.csv/s, 'an archive: only 2026 has sales');
   assert.equal(await message('payout=wdr_1'), '200');
-  assert.equal(await refusal('format=csv&month=2026-09&split=true'), '400 parameter_invalid');
+  const closed = 'select count(*)::int as count from statement_closings';
+  const before = await server.db.query(closed);
+  assert.equal(await refusal('format=csv&month=2026-08&split=true'), '400 parameter_invalid');
+  assert.deepEqual(await server.db.query(closed), before, 'a refusal closes no days');
   assert.equal(await edit({ datev: { ...SKR03, revenue: { 1900: '8400', none: '8200' } } }), '200');
   assert.match(await message('month=2026-10'), /^400 format .*7\.00 %.*revenue\.700/);
   assert.equal(await edit({ datev: null }), '200');
