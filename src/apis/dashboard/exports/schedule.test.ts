@@ -227,6 +227,15 @@ test('settings that change while a statement is read hold for its announcement',
   assert.deepEqual({ events: (await ready()).length, mails: await countMails() }, after);
 });
 
+test('no statement is announced while it is unknown whether the ledger is complete', async () => {
+  const release = server.db.watch.guard(false, () => {});
+  assert.deepEqual(await announced(), { events: 0, mails: 0 });
+  release();
+  const before = (await ready()).length;
+  await announce();
+  assert.equal((await ready()).length, before + 1);
+});
+
 test('the mails of a schedule stop for a member who loses the role, not for others', async () => {
   const mia = 'mia@books.test';
   const member = await addMember(server, { email: mia, accountId, role: 'viewer' });
