@@ -56,7 +56,6 @@ test(`terminals: ${REQUESTS} wrong requests, answered as documented`, async () =
     ...{ document: documentOf('device'), known, requests: REQUESTS, file: FILE },
     unreached: {
       'random text is no pairing code': ['previewPairing', 'pairDevice'],
-      'the fuzzer does not have the PIN of a cashier': ['startShift', 'endShift'],
       'only a sandbox has test passes': ['listTestPasses'],
       'random bytes are no signed sale': ['forwardOfflinePayments'],
       'nothing signs fiscal receipts': ['signDeviceFiscalReceipt'],

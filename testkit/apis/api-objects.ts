@@ -10,6 +10,7 @@ import { type Stamp, stampOrder } from '#db/commit-order.ts';
 import type { Database, Tx } from '#db/database.ts';
 import type { Payment } from '#payments/payment.ts';
 import { insertPayments } from '#payments/payment-queries.ts';
+import { giveReceiptNumbers } from '#payments/receipt-numbers.ts';
 import { shiftReports } from '#shifts/shift-report-queries.ts';
 import type { TestApi } from '#testkit/apis/api.ts';
 import type { TestMode } from '#testkit/fixtures/payments/merchants.ts';
@@ -135,11 +136,13 @@ export async function addShiftReport(
     const { id } = await openShift(tx, shift);
     await closeShift(tx, { id, endedAt: created });
     const items = SHIFT_REPORT_EXAMPLE.items.map((item) => ({ ...item, name: itemName }));
-    const { series, number, ...example } = { ...SHIFT_REPORT_EXAMPLE, number: 1 };
+    const numbered = { account_id: accountId, livemode, terminal_id: terminal };
+    const numberOf = await giveReceiptNumbers(tx, [numbered], { kind: 'shift', now: created });
+    const [series = ''] = numberOf(terminal).split('-');
     await shiftReports.insert(tx, {
       ...{ id, account_id: accountId, livemode, created, position: stamp.next() },
-      ...{ terminal_id: terminal, previous_position: null, series, number },
-      body: JSON.stringify({ ...example, id, series, number, terminal, items }),
+      ...{ terminal_id: terminal, previous_position: null, series, number: 1n },
+      body: JSON.stringify({ ...SHIFT_REPORT_EXAMPLE, id, series, number: 1, terminal, items }),
     });
     return { id };
   });

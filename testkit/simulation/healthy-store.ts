@@ -8,6 +8,7 @@ import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { savePayout } from '#payouts/automatic-payout-queries.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
+import { addShiftReport } from '#testkit/apis/api-objects.ts';
 import {
   addIntent,
   openSale,
@@ -41,6 +42,7 @@ export async function openHealthyStore() {
   const refunded = await refundNow(store, { paymentId: payment.id, amount: REFUNDED });
   if (refunded.status !== 'succeeded') throw new Error(JSON.stringify(refunded));
   await withdraw(store);
+  await addShiftReport(store.db, { tenant: store.merchant.tenant, terminal: store.terminalId });
   await addIntent(store);
   const accepted: ReadonlySet<string> = await deliverAll(store);
   return { ...store, payment, endpoint: { id: endpoint.id, accepted } };

@@ -191,7 +191,9 @@ const DAMAGES: Readonly<Record<string, readonly Damage[]>> = {
     },
   ],
   'the receipt numbers of a terminal count from 1 without gaps, in each series': [
-    { sql: ['update receipt_series set given = given + 1'] },
+    ...['payment', 'refund', 'shift'].map((kind) => ({
+      sql: [`update receipt_series set given = given + 1 where kind = '${kind}'`],
+    })),
     ...['payments', 'refunds'].map((table) => ({
       sql: [`update ${table} set receipt_number = receipt_number || '9'`],
     })),

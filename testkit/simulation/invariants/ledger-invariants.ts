@@ -96,6 +96,7 @@ const MONEY: readonly Rule[] = [
     sql: `with numbered as (
         select account_id, livemode, 'payment' as kind, receipt_number from payments
         union all select account_id, livemode, 'refund', receipt_number from refunds
+        union all select account_id, livemode, 'shift', series || '-' || number from shift_reports
       ), given as (
         select account_id, livemode, kind, split_part(receipt_number, '-', 1) as prefix,
           count(*), min(split_part(receipt_number, '-', 2)::bigint) as first,
