@@ -1,4 +1,6 @@
-import type { Caller, Reply } from '#testkit/apis/api-client.ts';
+import assert from 'node:assert/strict';
+import type { Body, Caller, Reply } from '#testkit/apis/api-client.ts';
+import { addPayer, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 /** A credential as a terminal sends it. */
 export interface Presented {
@@ -17,4 +19,19 @@ export function tap(
     typeof credential === 'string' ? { type: 'nfc_id', value: credential } : credential;
   const body = { credential: presented, ...(tip === undefined ? {} : { tip_amount: tip }) };
   return terminal.post(`/payment_intents/${intentId}/tap`, body, key);
+}
+
+/** Sells at a terminal to a new payer. @returns the paid intent */
+export async function sellAt(
+  store: TestStore,
+  terminal: Caller,
+  sale: object,
+  tip?: number,
+): Promise<Body> {
+  const { pass } = await addPayer(store);
+  const created = await terminal.post('/payment_intents', sale);
+  assert.equal(created.status, 201, JSON.stringify(created.body));
+  const paid = await tap(terminal, created.body.id, pass, tip === undefined ? {} : { tip });
+  assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
+  return paid.body;
 }

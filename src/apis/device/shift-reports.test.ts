@@ -10,16 +10,11 @@ import { type Body, type Caller, caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { addOwner } from '#testkit/apis/people.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
-import { tap } from '#testkit/apis/tap.ts';
+import { sellAt } from '#testkit/apis/tap.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import {
-  addMerchant,
-  addPayer,
-  addTerminal,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { addMerchant, addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let shared: TestStore;
 let server: StoreServer;
@@ -44,14 +39,7 @@ beforeEach(async () => {
   till = server.device(made.deviceKey);
 });
 
-async function sell(sale: object, at = till, tip?: number): Promise<Body> {
-  const { pass } = await addPayer(store);
-  const created = await at.post('/payment_intents', sale);
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  const paid = await tap(at, created.body.id, pass, tip === undefined ? {} : { tip });
-  assert.equal(paid.body.status, 'succeeded', JSON.stringify(paid.body));
-  return paid.body;
-}
+const sell = (sale: object, at = till, tip?: number) => sellAt(store, at, sale, tip);
 
 const usdc = (amount: number) => sell({ amount });
 

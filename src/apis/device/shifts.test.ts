@@ -7,14 +7,9 @@ import type { Caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { addOwner } from '#testkit/apis/people.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
-import { tap } from '#testkit/apis/tap.ts';
+import { sellAt } from '#testkit/apis/tap.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
-import {
-  addMerchant,
-  addPayer,
-  addTerminal,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { addMerchant, addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 const actor = { type: 'system', name: 'test' } as const;
 const MINUTE = 60_000;
@@ -77,11 +72,7 @@ async function comeIn(person: Person) {
   return started.body;
 }
 
-async function sell(amount = 2_000_000) {
-  const { pass } = await addPayer(store);
-  const { body } = await till.post('/payment_intents', { amount });
-  return (await tap(till, body.id, pass)).body;
-}
+const sell = (amount = 2_000_000) => sellAt(store, till, { amount });
 
 async function managerCode(): Promise<string> {
   const { tenant } = store.merchant;

@@ -8,7 +8,7 @@ import type { Caller } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { addOwner } from '#testkit/apis/people.ts';
 import { openServedStore, type StoreServer } from '#testkit/apis/store-server.ts';
-import { tap } from '#testkit/apis/tap.ts';
+import { sellAt, tap } from '#testkit/apis/tap.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { addPayer, addTerminal, type TestStore } from '#testkit/fixtures/payments/store.ts';
@@ -56,13 +56,7 @@ async function setRules(rules: Rules): Promise<void> {
 
 const account = () => store.merchant.tenant.accountId;
 
-async function sell(price: object): Promise<string> {
-  const { pass } = await addPayer(store);
-  const { body } = await till.post('/payment_intents', price);
-  const paid = (await tap(till, body.id, pass)).body;
-  assert.equal(paid.status, 'succeeded', JSON.stringify(paid));
-  return String(paid.payment);
-}
+const sell = async (price: object) => String((await sellAt(store, till, price)).payment);
 
 const inEuros = (amount: number) => ({ presentment: { currency: 'eur', amount } });
 
