@@ -46,6 +46,29 @@ test('an admin adds a person with a name, a PIN and a role, changes and removes 
   await window.close();
 });
 
+test('an owner’s refund limit shows 0, and none if it is left empty', async () => {
+  const { sandbox, browser } = stage();
+  const window = await browser.open(DESKTOP);
+  const { page } = window;
+  await signInAt(window, { sandbox, path: 'dashboard/team' });
+  await page.getByRole('button', { name: 'Till access' }).first().click();
+  const dialog = page.getByRole('dialog');
+  const limit = dialog.getByLabel('Refund limit');
+  const save = async (typed: string) => {
+    await limit.fill(typed);
+    const answer = page.waitForResponse((one) => one.request().method() === 'PATCH');
+    await dialog.getByRole('button', { name: 'Save permissions' }).click();
+    return ((await (await answer).json()) as { refund_limit: number | null }).refund_limit;
+  };
+  await dialog.getByText('Leave empty for no limit').waitFor();
+  assert.equal(await save('0'), 0);
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Till access' }).first().click();
+  assert.equal(await limit.inputValue(), '0.00');
+  assert.equal(await save(''), null);
+  await window.closeClean();
+});
+
 test('the first location makes an organization, and a new terminal asks for one', async () => {
   const { sandbox, browser } = stage();
   const window = await browser.open(DESKTOP);

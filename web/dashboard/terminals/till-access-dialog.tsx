@@ -88,17 +88,21 @@ function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
 function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
+  const mayHaveNone = member.role === 'owner' || member.role === 'admin';
+  // For other roles, an empty field stands for 0.
+  const isEmpty = !mayHaveNone && member.refund_limit === 0;
   const limit = useLimitField({
-    // An empty field stands for 0.
-    atoms: member.refund_limit === 0 ? null : member.refund_limit,
-    presentment: member.refund_limit === 0 ? null : member.refund_limit_presentment,
+    atoms: isEmpty ? null : member.refund_limit,
+    presentment: isEmpty ? null : member.refund_limit_presentment,
   });
   const [mayDiscount, setMayDiscount] = useState(member.may_discount);
   const [opened, setOpened] = useState(member.version);
   const sending = useSend(['refund_limit', 'may_discount']);
   const save = async () => {
     if (limit.input === undefined) return;
-    const limits = limit.isUntouched ? {} : { refund_limit: limit.input ?? 0 };
+    const limits = limit.isUntouched
+      ? {}
+      : { refund_limit: limit.input ?? (mayHaveNone ? null : 0) };
     const body = { version: member.version, ...limits, may_discount: mayDiscount };
     const path = { user: member.user };
     const saved = await sending.send(() =>
@@ -120,7 +124,7 @@ function Rights({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
         data-name="Refund limit"
         label={t('dashboard.till_access.refund_limit')}
         {...limit.field}
-        hint={t('dashboard.till_access.refund_limit_hint')}
+        hint={t(`dashboard.till_access.${mayHaveNone ? 'lifting' : 'refund'}_limit_hint`)}
         error={sending.problemAt('refund_limit')}
       />
       <Choice
