@@ -56,6 +56,12 @@ async function chargeByKeys(hands: Hands, ground: Ground, decimal: string): Prom
   assert.deepEqual([currency, amount], ['eur', 250]);
 }
 
+/** Returns what the customer pays in euros, with the fee, as the apps show it. */
+function totalOf(sale: Parameters<typeof quotedOf>[0]): RegExp {
+  const total = present(quotedOf(sale).total, 'total');
+  return literal(`€${(total / 100).toFixed(2)}`);
+}
+
 /** A sale of 12.34 euros at this terminal. */
 const PRICED = { presentment: { currency: 'eur', amount: 1_234 } };
 async function addPass(hands: Hands): Promise<string> {
@@ -79,12 +85,11 @@ export const PRICE_JOURNEYS: Journeys = {
     await hands.click('button', /^Charge €2\.50$/);
     await hands.sees(/Cancel payment/);
     const [intent] = await intentsOf(ground.sandbox, own);
-    const inUsdc = literal(usdc(intent?.amount));
-    await hands.sees(/€2\.50/);
-    await hands.sees(inUsdc);
+    await hands.sees(totalOf(intent));
     await pay(hands);
+    await hands.sees(totalOf(intent));
     await hands.sees(/€2\.50/);
-    await hands.sees(inUsdc);
+    await hands.sees(literal(usdc(intent?.amount)));
     await hands.click('button', /^New payment/);
     await hands.click('button', /^Last payment/);
     await hands.click('button', /^Refund/);
@@ -168,7 +173,7 @@ export const PRICE_JOURNEYS: Journeys = {
       ...PRICED,
       terminal: own.id,
     });
-    const both = [/€12\.34/, literal(`${Number(intent.amount) / 1e6} USDC`)];
+    const both = [/€12\.34/, literal(usdc(intent.amount))];
     const device = await fetch(`${sandbox.base_url}/device/v1/payment_intents/${intent.id}`, {
       headers: { Authorization: `Bearer ${own.deviceKey}` },
     });
@@ -198,8 +203,8 @@ export const PRICE_JOURNEYS: Journeys = {
     const tap = { payment_intent: intent.id, credential: { type: 'nfc_id', value } };
     await postAsMerchant(ground.sandbox, path, tap);
     await hands.click('link', /^History/);
-    await hands.sees(/€12\.34/);
     const [payment] = await paymentsOf(ground.sandbox, own);
+    await hands.sees(totalOf(payment));
     const { amount, fees } = present(payment, 'payment') as {
       readonly amount: number;
       readonly fees: Readonly<Record<'acquirer' | 'protocol' | 'cashback', number>>;
