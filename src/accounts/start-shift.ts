@@ -2,9 +2,9 @@ import { type PinContext, type PinTry, withPin } from '#accounts/check-pin.ts';
 import { readCredentialEnds } from '#accounts/recheck-credentials.ts';
 import { openShift, type ShiftRights } from '#accounts/shift-rows.ts';
 import { type Refusal, refuse } from '#core/answer.ts';
+import { isLongPin } from '#core/pin-problem.ts';
 import type { Database } from '#db/database.ts';
 import { hasTillPeople, noteLongPin } from '#people/cashier-pins.ts';
-import { isLongPin } from '#people/pin-rules.ts';
 
 /** Starts a shift without a person, which is possible only while nobody has a PIN. */
 export async function startShiftWithoutPerson(

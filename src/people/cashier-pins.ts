@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal, refuse } from '#core/answer.ts';
 import { type IdKey, isId, pinText } from '#core/ids.ts';
+import { isLongPin } from '#core/pin-problem.ts';
 import type { StoredShopSum } from '#core/shop-limit.ts';
 import type { Database, Sql, Tx } from '#db/database.ts';
 import { lockName } from '#db/lock-by-name.ts';
@@ -7,7 +8,7 @@ import { as, type Row, table } from '#db/table.ts';
 import { findMember } from '#people/change-member.ts';
 import { lockMembers, type MemberRow, memberships } from '#people/membership-queries.ts';
 import { hashPassword } from '#people/passwords.ts';
-import { checkPin, isLongPin } from '#people/pin-rules.ts';
+import { checkPin } from '#people/pin-rules.ts';
 import type { PinTries } from '#people/pin-tries.ts';
 import { type LogRef, recordTeam } from '#people/record-team-changes.ts';
 import { liftsLimits, type Role, type TillRole } from '#people/role-order.ts';

@@ -76,7 +76,9 @@ export function Locations({ organization, canChange }: LocationsProps): ReactNod
       />
       {canChange ? (
         <div>
-          <Button onClick={() => setEdited('new')}>{t('dashboard.organization.add')}</Button>
+          <Button data-name="Add location" onClick={() => setEdited('new')}>
+            {t('dashboard.organization.add')}
+          </Button>
         </div>
       ) : null}
       {edited === null ? null : (
@@ -212,7 +214,10 @@ export function LocationDialog({ org, location, onClose }: LocationDialogProps):
       : t('dashboard.organization.edit.heading', { name: stored.name });
   const send = location === null ? t('dashboard.organization.add') : t('desk.button.save');
   return (
-    <FormDialog title={heading} onClose={onClose} sending={sending} onSend={save} send={send}>
+    <FormDialog
+      {...{ title: heading, onClose, sending, onSend: save, send }}
+      data-name={location === null ? 'Add location' : undefined}
+    >
       <ChangedMeanwhile isStale={isStale} />
       <TextField label={t('desk.field.name')} {...field('name')} hint={nowOf('name')} />
       <TextField

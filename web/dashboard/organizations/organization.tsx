@@ -49,7 +49,9 @@ function Choice(props: { readonly organizations: readonly OrganizationObject[] }
     <>
       <p className="soft">{t('dashboard.organization.locations.empty')}</p>
       <div>
-        <Button onClick={() => setIsAdding(true)}>{t('dashboard.organization.add')}</Button>
+        <Button data-name="Add location" onClick={() => setIsAdding(true)}>
+          {t('dashboard.organization.add')}
+        </Button>
       </div>
       {isAdding ? (
         <LocationDialog org={null} location={null} onClose={() => setIsAdding(false)} />

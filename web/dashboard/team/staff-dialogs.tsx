@@ -11,6 +11,7 @@ import { t } from '../../ui/text/t.ts';
 import { plainText } from '../../ui/typed-sum.ts';
 import { useLimitField } from '../account/limit-field.tsx';
 import { useMerchant } from '../use-merchant.ts';
+import { pinWords } from './pin-words.ts';
 
 type TillRole = StaffMember['role'];
 
@@ -71,9 +72,8 @@ export function AddPersonDialog({ onClose }: { readonly onClose: () => void }): 
   const add = async () => {
     const body = fieldsOf(form.texts);
     if (body.name === '') return sending.refuse('name', t('dashboard.staff.name_missing'));
-    if (!/^\d{4,8}$/.test(body.pin)) {
-      return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
-    }
+    const problem = pinWords(body.pin, body.role);
+    if (problem !== null) return sending.refuse('pin', problem);
     const added = await sending.send(() => call('POST /accounts/{account}/staff', { body }));
     if (added !== null) onClose();
   };
@@ -111,9 +111,8 @@ function useChange({ person, onClose }: StaffDialogProps) {
     const path = { id: person.id };
     if (limit.input === undefined) return;
     if (pin !== '') {
-      if (!/^\d{4,8}$/.test(pin)) {
-        return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
-      }
+      const problem = pinWords(pin, rest.role);
+      if (problem !== null) return sending.refuse('pin', problem);
       const route = 'PUT /accounts/{account}/staff/{id}/pin';
       if ((await sending.send(() => call(route, { path, body: { pin } }))) === null) return;
     }

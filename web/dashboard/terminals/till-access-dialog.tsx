@@ -14,6 +14,7 @@ import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { plainText } from '../../ui/typed-sum.ts';
 import { useLimitField } from '../account/limit-field.tsx';
+import { pinWords } from '../team/pin-words.ts';
 import { useMerchant } from '../use-merchant.ts';
 
 type Member = ListMembersResponse['data'][number];
@@ -34,9 +35,6 @@ export function TillAccess({ member, onClose }: TillAccessProps): ReactNode {
   );
 }
 
-/** 4 to 8 digits, as the service requires. */
-const PIN = /^\d{4,8}$/;
-
 function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const { call } = useMerchant();
   const toast = useToast();
@@ -45,7 +43,8 @@ function Pin({ member }: Pick<TillAccessProps, 'member'>): ReactNode {
   const path = { user: member.user };
   const save = async () => {
     const pin = plainText(texts.pin);
-    if (!PIN.test(pin)) return sending.refuse('pin', t('dashboard.till_access.pin_invalid'));
+    const problem = pinWords(pin, member.role);
+    if (problem !== null) return sending.refuse('pin', problem);
     const route = 'PUT /accounts/{account}/members/{user}/pin';
     if ((await sending.send(() => call(route, { path, body: { pin } }))) === null) return;
     set({ pin: '' });
