@@ -174,7 +174,7 @@ function CartWays({ cart, presets, onCart }: CartProps): ReactNode {
       <Button data-name="Discount" kind="quiet" onClick={() => setDiscounting(true)}>
         {t('till.cart.discount')}
       </Button>
-      <Button kind="quiet" onClick={() => onCart(null)}>
+      <Button data-name="Clear cart" kind="quiet" onClick={() => onCart(null)}>
         {t('till.cart.clear_button')}
       </Button>
       {discounting ? (

@@ -43,7 +43,9 @@ export function EndedReport(context: TillContext & { readonly shift: string }): 
         {t('till.print')}
       </Button>
       {problem}
-      <Button onClick={() => change({ ended: null })}>{t('till.done')}</Button>
+      <Button data-name="Done" onClick={() => change({ ended: null })}>
+        {t('till.done')}
+      </Button>
     </section>
   );
 }
