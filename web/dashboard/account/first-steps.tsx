@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
+import { firstPartOf } from '../../ui/lazy-part.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
@@ -13,7 +13,9 @@ const OpenTestTill = firstPartOf(
   async () => (await import('../terminals/open-test-till.tsx')).OpenTestTill,
 );
 const Pairing = firstPartOf(async () => (await import('../terminals/pairing.tsx')).Pairing);
-const GoLiveInTest = partOf(async () => (await import('../payouts/go-live.tsx')).GoLiveInTest);
+const GoLiveInTest = firstPartOf(
+  async () => (await import('../payouts/go-live-in-test.tsx')).GoLiveInTest,
+);
 
 /** Polling interval, short enough to notice steps done on a phone or in another window. */
 const WATCH_MS = 5_000;

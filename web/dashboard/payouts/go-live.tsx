@@ -6,6 +6,7 @@ import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { useAccount, useMerchant, useRead } from '../use-merchant.ts';
+import { GoLiveInTest } from './go-live-in-test.tsx';
 import { VerifiedStep } from './live-steps.tsx';
 import { ConsentDialog } from './sign-wallet-consent.tsx';
 import { Step } from './step.tsx';
@@ -126,23 +127,6 @@ function NextContract({ goLive }: { readonly goLive: ReadGoLiveResponse }): Reac
         </ConsentDialog>
       ) : null}
     </section>
-  );
-}
-
-/**
- * Creates the wallet, its consent and a first till with one click. Live mode asks for a real wallet
- * instead.
- */
-export function GoLiveInTest({ children = null }: { readonly children?: ReactNode }): ReactNode {
-  const { call } = useMerchant();
-  return (
-    <ActionButton
-      {...(children === null ? { 'data-name': 'Go live' } : {})}
-      kind="primary"
-      request={() => call('POST /accounts/{account}/{mode}/go_live/test_wallet', {})}
-    >
-      {children ?? t('dashboard.button.go_live')}
-    </ActionButton>
   );
 }
 
