@@ -186,6 +186,20 @@ function CurrencyOptions(): ReactNode {
   );
 }
 
+/** Returns the words of the dialog, and the name by which scripts find it. */
+function wayOf(location: LocationDialogProps['location'], account: string) {
+  return location === null
+    ? {
+        title: t('dashboard.organization.add.heading', { account }),
+        send: t('dashboard.organization.add'),
+        'data-name': 'Add location',
+      }
+    : {
+        title: t('dashboard.organization.edit.heading', { name: location.name }),
+        send: t('desk.button.save'),
+      };
+}
+
 export function LocationDialog({ org, location, onClose }: LocationDialogProps): ReactNode {
   const { account } = useMerchant();
   const stored: Fields = {
@@ -208,16 +222,8 @@ export function LocationDialog({ org, location, onClose }: LocationDialogProps):
   };
   const nowOf = (name: keyof Fields) =>
     storedNow({ isStale, stored: stored[name], typed: texts[name] }) ?? undefined;
-  const heading =
-    location === null
-      ? t('dashboard.organization.add.heading', { account: account.name })
-      : t('dashboard.organization.edit.heading', { name: stored.name });
-  const send = location === null ? t('dashboard.organization.add') : t('desk.button.save');
   return (
-    <FormDialog
-      {...{ title: heading, onClose, sending, onSend: save, send }}
-      data-name={location === null ? 'Add location' : undefined}
-    >
+    <FormDialog {...wayOf(location, account.name)} {...{ onClose, sending, onSend: save }}>
       <ChangedMeanwhile isStale={isStale} />
       <TextField label={t('desk.field.name')} {...field('name')} hint={nowOf('name')} />
       <TextField

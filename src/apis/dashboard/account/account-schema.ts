@@ -274,7 +274,10 @@ export const AccountSchema = Type.Object(
     datev: Datev,
     day_starts_at: DayStartsAt,
     day_starts: Type.Object(
-      { test: DayStartRules, live: DayStartRules },
+      {
+        test: { ...DayStartRules, description: 'The times of test mode.' },
+        live: { ...DayStartRules, description: 'The times of live mode.' },
+      },
       {
         description:
           'Since when days start at which time, the oldest first, for each mode, because each ' +
