@@ -5,7 +5,7 @@ import { type Build, canWrite, ensureBuild, runBuild } from '#files/build-cache.
 /** The files and folders from which the web apps are built. */
 export const WEB_SOURCES = [
   ...['web', 'texts', 'src/i18n', 'src/core', 'src/prices/sale-lines.ts'],
-  ...['src/prices/refund-lines.ts', 'src/prices/refund-taxes.ts'],
+  ...['src/prices/refund-lines.ts', 'src/prices/refund-taxes.ts', 'src/people/role-order.ts'],
   'reader/src/printing/escpos.ts',
 ];
 
