@@ -15,7 +15,8 @@ import { useMerchant } from './use-merchant.ts';
 
 export function Frame({ children }: { readonly children: ReactNode }): ReactNode {
   const [location, navigate] = useLocation();
-  const isTest = useMerchant().mode === 'test';
+  const { account, mode, setAccount } = useMerchant();
+  const isTest = mode === 'test';
   const timeZone = useKnownTimeZone();
   return (
     <Shell
@@ -30,6 +31,7 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
           </span>
         ) : null
       }
+      head={<AccountChoice {...{ account, setAccount }} />}
       foot={<Foot />}
     >
       {isTest ? <div className="test-line unprinted" /> : null}
@@ -40,12 +42,11 @@ export function Frame({ children }: { readonly children: ReactNode }): ReactNode
 
 function Foot(): ReactNode {
   const { session, signOut } = useDesk();
-  const { account, mode, setMode, setAccount } = useMerchant();
+  const { mode, setMode } = useMerchant();
   const { user } = session;
   return (
     <>
       <GoTo />
-      <AccountChoice account={account} setAccount={setAccount} />
       <Switch
         data-name="Test mode"
         label={t('dashboard.test_mode')}

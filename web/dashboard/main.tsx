@@ -28,6 +28,10 @@ function Pages(): ReactNode {
       <Route path="/dashboard/sign-in">
         <Redirect to="/dashboard" replace />
       </Route>
+      {/* Its address in earlier releases. */}
+      <Route path="/dashboard/catalog">
+        <Redirect to="/dashboard/catalogue" replace />
+      </Route>
       <Route>
         <Page title={t('dashboard.not_found.page')}>
           <EmptyState

@@ -5,24 +5,24 @@
 export const PAGES = {
   Overview: 'overview',
   Payments: 'payments',
-  Intents: 'intents',
   Refunds: 'refunds',
   Balance: 'balance',
   Terminals: 'terminals',
-  'Offline sales': 'offline_sales',
-  Shifts: 'shifts',
-  Catalog: 'catalog',
-  'API keys': 'keys',
-  Webhooks: 'webhooks',
-  Events: 'events',
-  'Request log': 'requests',
-  Team: 'people',
+  Catalogue: 'catalogue',
   Staff: 'people',
-  Locations: 'terminals',
+  Shifts: 'shifts',
+  Locations: 'locations',
+  'Offline sales': 'offline_sales',
+  Team: 'people',
   Settings: 'settings',
   Verification: 'verification',
   'Risk rules': 'risk',
   'Audit log': 'audit',
+  Intents: 'intents',
+  'API keys': 'keys',
+  Webhooks: 'webhooks',
+  Events: 'events',
+  'Request log': 'requests',
 } as const;
 
 /** The pages whose URL is not their name. */
@@ -33,8 +33,12 @@ export const PATHS: { readonly [Name in PageName]?: string } = {
 
 export type PageName = keyof typeof PAGES;
 
-/** The pages before which the navigation starts a new group. */
-export const OPENS_GROUP = 'Payments Terminals Team';
+/** The groups of the navigation, by their first page. */
+export const GROUPS: { readonly [Name in PageName]?: 'counter' | 'business' | 'developers' } = {
+  Terminals: 'counter',
+  Team: 'business',
+  Intents: 'developers',
+};
 
 /** A page's name in text keys, for example `request_log`. */
 export type PageKey = keyof { [Name in PageName as Snake<Name>]: true };

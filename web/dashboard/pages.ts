@@ -1,7 +1,7 @@
 import type { DeskShellPage } from '../desk/page-icon.tsx';
 import { firstPartOf, type Part, partOf } from '../ui/lazy-part.ts';
 import { t } from '../ui/text/t.ts';
-import { OPENS_GROUP, PAGES, PATHS, type PageKey, type PageName } from './page-names.ts';
+import { GROUPS, PAGES, PATHS, type PageKey, type PageName } from './page-names.ts';
 
 export interface DashboardPage extends DeskShellPage {
   readonly key: PageKey;
@@ -10,13 +10,14 @@ export interface DashboardPage extends DeskShellPage {
 export function pages(): readonly DashboardPage[] {
   return (Object.keys(PAGES) as PageName[]).map((name) => {
     const key = name.toLowerCase().replace(' ', '_') as PageKey;
+    const group = GROUPS[name];
     return {
       'data-name': name,
       key,
       name: t(`dashboard.page.${key}`),
       icon: PAGES[name],
       path: PATHS[name] ?? `dashboard/${key.replace('_', '-')}`,
-      opensGroup: OPENS_GROUP.includes(name),
+      opensGroup: group !== undefined && t(`dashboard.group.${group}`),
     };
   });
 }
@@ -41,7 +42,7 @@ const OfflinePaymentPage = partOf(
 );
 const Shifts = partOf(async () => (await import('./pages/shifts.tsx')).Shifts);
 const ShiftPage = partOf(async () => (await import('./pages/shifts.tsx')).ShiftPage);
-const Catalog = partOf(async () => (await import('./pages/catalog.tsx')).Catalog);
+const Catalogue = partOf(async () => (await import('./pages/catalog.tsx')).Catalogue);
 const ApiKeys = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeys);
 const ApiKeyPage = partOf(async () => (await import('./pages/api-keys.tsx')).ApiKeyPage);
 const Webhooks = partOf(async () => (await import('./pages/webhooks.tsx')).Webhooks);
@@ -75,7 +76,7 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/offline-payments/:id', OfflinePaymentPage],
   ['/dashboard/shifts', Shifts],
   ['/dashboard/shifts/:id', ShiftPage],
-  ['/dashboard/catalog', Catalog],
+  ['/dashboard/catalogue', Catalogue],
   ['/dashboard/api-keys', ApiKeys],
   ['/dashboard/api-keys/:id', ApiKeyPage],
   ['/dashboard/webhooks', Webhooks],

@@ -198,17 +198,17 @@ const DEVELOPERS: readonly Shot[] = [
   deskShot('catalog', async ({ open, change, window: { page } }) => {
     await change('', PRICED_SHOP);
     await change('/test/catalogue', { data: ITEMS });
-    await open('/catalog', 'Catalog');
+    await open('/catalogue', 'Catalogue');
     await page.getByText('Flat white').waitFor();
   }),
   deskShot('catalog-item', async ({ open, change, window: { page } }) => {
     await change('', PRICED_SHOP);
     await change('/test/catalogue', { data: ITEMS });
-    await open('/catalog', 'Catalog');
+    await open('/catalogue', 'Catalogue');
     await page.getByRole('button', { name: 'Edit Flat white' }).click();
     await page.getByRole('dialog').getByRole('textbox', { name: 'Price' }).fill('1,500');
   }),
-  emptyShot('Catalog', '/catalog', 'catalogue'),
+  emptyShot('Catalogue', '/catalogue', 'catalogue'),
   pageShot('API keys', '/api-keys'),
   dialogShot('create-key', {
     ...{ path: '/api-keys', title: 'API keys' },

@@ -40,7 +40,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
   await page.getByRole('row', { name: /Food.*7\.5 %/ }).waitFor();
   await fits(page);
   await desk.checkAccessibility();
-  await page.getByRole('link', { name: 'Catalog', exact: true }).last().click();
+  await page.getByRole('link', { name: 'Catalogue', exact: true }).last().click();
   await page.getByRole('heading', { name: 'No items yet' }).waitFor();
   for (const [name, price] of [
     ['Soup', '4,80'],
@@ -59,7 +59,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
       .getByText('plus 7.5 % tax')
       .waitFor();
   }
-  const first = page.getByRole('list', { name: 'Catalog' }).getByRole('listitem').first();
+  const first = page.getByRole('list', { name: 'Catalogue' }).getByRole('listitem').first();
   await page.getByRole('button', { name: 'Move up: Tea' }).press('Enter');
   await first.getByText('Tea').first().waitFor();
   await fits(page);

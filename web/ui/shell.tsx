@@ -15,8 +15,8 @@ export interface ShellPage {
   /** Path relative to the service's root, without a leading slash: `dashboard/payments`. */
   readonly path: string;
   readonly icon?: ReactNode;
-  /** True if a new group of links begins here. */
-  readonly opensGroup?: boolean;
+  /** Its heading if a group of links begins here, or true for a group without one. */
+  readonly opensGroup?: string | boolean;
 }
 
 export interface ShellProps {
@@ -28,6 +28,8 @@ export interface ShellProps {
   readonly onNavigate: (path: string) => void;
   /** A short note that applies to every page. */
   readonly badge?: ReactNode;
+  /** Chosen account, above the links. */
+  readonly head?: ReactNode;
   /** Signed-in user, mode switch and sign-out. */
   readonly foot?: ReactNode;
   readonly children: ReactNode;
@@ -62,7 +64,54 @@ function useIsNarrow(): boolean {
   return useSyncExternalStore(onWidthChanged, () => matchMedia(NARROW).matches);
 }
 
-interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 'badge' | 'foot'> {
+/** Each group is a list of its own, named by its heading. */
+function groupsOf(pages: readonly ShellPage[]): ShellPage[][] {
+  const groups: ShellPage[][] = [];
+  for (const page of pages) {
+    const last = groups.at(-1);
+    if (last === undefined || Boolean(page.opensGroup)) groups.push([page]);
+    else last.push(page);
+  }
+  return groups;
+}
+
+function Group(props: Pick<SideProps, 'pages' | 'currentPath' | 'onNavigate'>): ReactNode {
+  const { pages, currentPath, onNavigate } = props;
+  const id = useId();
+  const heading = pages[0]?.opensGroup;
+  const isNamed = typeof heading === 'string';
+  return (
+    <div>
+      {isNamed ? (
+        <p id={id} className="shell-group">
+          {heading}
+        </p>
+      ) : null}
+      <ul aria-labelledby={isNamed ? id : undefined}>
+        {pages.map(({ name, path, icon, 'data-name': dataName }) => (
+          <li key={path}>
+            <a
+              data-name={dataName}
+              href={path}
+              aria-current={path === currentPath ? 'page' : undefined}
+              onClick={(event) => {
+                if (!isPlainClick(event)) return;
+                event.preventDefault();
+                onNavigate(path);
+              }}
+            >
+              {icon}
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+interface SideProps
+  extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 'badge' | 'head' | 'foot'> {
   readonly id: string;
   readonly isSheet: boolean;
   readonly currentPath: string | undefined;
@@ -74,7 +123,7 @@ interface SideProps extends Pick<ShellProps, 'brand' | 'pages' | 'onNavigate' | 
  * sheet.
  */
 function Side(props: SideProps): ReactNode {
-  const { id, isSheet, brand, pages, currentPath, onNavigate, badge, foot } = props;
+  const { id, isSheet, brand, pages, currentPath, onNavigate, badge, head, foot } = props;
   return (
     <aside
       id={id}
@@ -91,26 +140,11 @@ function Side(props: SideProps): ReactNode {
           {badge}
         </div>
       )}
+      {head === undefined ? null : <div className="shell-head">{head}</div>}
       <nav className="shell-nav" aria-label={brand}>
-        <ul>
-          {pages.map(({ name, path, icon, opensGroup, 'data-name': dataName }) => (
-            <li key={path} className={opensGroup === true ? 'shell-group' : undefined}>
-              <a
-                data-name={dataName}
-                href={path}
-                aria-current={path === currentPath ? 'page' : undefined}
-                onClick={(event) => {
-                  if (!isPlainClick(event)) return;
-                  event.preventDefault();
-                  onNavigate(path);
-                }}
-              >
-                {icon}
-                {name}
-              </a>
-            </li>
-          ))}
-        </ul>
+        {groupsOf(pages).map((group) => (
+          <Group key={group[0]?.path} pages={group} {...{ currentPath, onNavigate }} />
+        ))}
       </nav>
       <div className="shell-foot">{foot}</div>
     </aside>
@@ -119,7 +153,7 @@ function Side(props: SideProps): ReactNode {
 
 /** The frame of an app with several pages. The navigation shows a link to every page. */
 export function Shell(props: ShellProps): ReactNode {
-  const { brand, pages, current, onNavigate, badge, foot, children } = props;
+  const { brand, pages, current, onNavigate, badge, head, foot, children } = props;
   const currentPath = pathAbove(pages, current);
   const main = useRef<HTMLElement>(null);
   const isNarrow = useIsNarrow();
@@ -133,7 +167,7 @@ export function Shell(props: ShellProps): ReactNode {
   const side = (
     <Side
       key="side"
-      {...{ id, brand, pages, currentPath, onNavigate, badge, foot }}
+      {...{ id, brand, pages, currentPath, onNavigate, badge, head, foot }}
       isSheet={isNarrow}
     />
   );

@@ -29,7 +29,7 @@ interface Open {
   readonly item: CatalogItem | null;
 }
 
-export function Catalog(): ReactNode {
+export function Catalogue(): ReactNode {
   const { scope, may } = useMerchant();
   const account = useAccount();
   const query = useRead('GET /accounts/{account}/{mode}/catalogue');
@@ -45,7 +45,7 @@ export function Catalog(): ReactNode {
     </Button>
   ) : null;
   return (
-    <Page title={t('dashboard.page.catalog')} actions={items.length === 0 ? null : add}>
+    <Page title={t('dashboard.page.catalogue')} actions={items.length === 0 ? null : add}>
       <Files />
       <LoadTogether>
         <Loaded query={account}>
@@ -136,7 +136,7 @@ function Items({ shop, items, onOpen }: ItemsProps): ReactNode {
           <p>{problem}</p>
         </Notice>
       )}
-      <ol className="card catalog-list" aria-label={t('dashboard.page.catalog')}>
+      <ol className="card catalog-list" aria-label={t('dashboard.page.catalogue')}>
         {items.map((item, index) => (
           <li key={item.id} className="catalog-item">
             <ItemWords item={item} isShown={item.currency === shop.currency} />

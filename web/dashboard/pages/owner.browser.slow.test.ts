@@ -36,7 +36,7 @@ const PAGES = [
     'Risk rules',
     'Audit log',
     'Balance',
-    'Catalog',
+    'Catalogue',
   ],
   'Offline sales',
 ];
@@ -66,6 +66,19 @@ for (const { name, options } of LOOKS) {
   });
 }
 
+test('the links stand in groups, and an address of an earlier release leads on', async () => {
+  const window = await openSignedIn(stage(), 'dashboard/catalog');
+  const { page } = window;
+  await page.waitForURL(/\/dashboard\/catalogue$/);
+  const linksOf = (name: string) =>
+    page.getByRole('list', { name }).getByRole('link').allInnerTexts();
+  const counter = ['Terminals', 'Catalogue', 'Staff', 'Shifts', 'Locations', 'Offline sales'];
+  assert.deepEqual(await linksOf('Counter'), counter);
+  const developers = ['Intents', 'API keys', 'Webhooks', 'Events', 'Request log'];
+  assert.deepEqual(await linksOf('Developers'), developers);
+  await window.closeClean();
+});
+
 /** Every page, each opened once by its URL. */
 const ADDRESSES = [
   ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'staff', 'shifts'],
@@ -74,7 +87,7 @@ const ADDRESSES = [
     'verification',
     'risk-rules',
     'audit-log',
-    'catalog',
+    'catalogue',
     'api-keys',
     'webhooks',
     'events',
