@@ -13,7 +13,7 @@ import { paymentColumns } from '../payments/payment-columns.tsx';
 import { HealthCharts } from '../statistics/health-charts.tsx';
 import { SalesFigures } from '../statistics/sales-figures.tsx';
 import { Today } from '../statistics/sales-today.tsx';
-import { useLive } from '../statistics/use-live-refresh.ts';
+import { useLiveSales } from '../statistics/use-live-refresh.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 const LiveSteps = firstPartOf(async () => (await import('../payouts/live-steps.tsx')).LiveSteps);
@@ -22,9 +22,18 @@ const LiveSteps = firstPartOf(async () => (await import('../payouts/live-steps.t
 const PERIODS = [7, 30, 90] as const;
 const USUAL = 30;
 
+/** Everything on the page that a sale or a refund changes. */
+const LIVE = [
+  'GET /accounts/{account}/{mode}/statistics',
+  'GET /accounts/{account}/{mode}/totals',
+  'GET /accounts/{account}/{mode}/balance',
+  'GET /accounts/{account}/{mode}/payments',
+];
+
 export function Overview(): ReactNode {
   const { mode } = useMerchant();
   const filters = useFilters();
+  useLiveSales(LIVE);
   const days = PERIODS.find((one) => String(one) === filters.get('days')) ?? USUAL;
   return (
     <Page title={t('dashboard.page.overview')}>
@@ -59,8 +68,6 @@ const LATEST = { query: { limit: 8 } } as const;
 
 function LatestSales(): ReactNode {
   const query = useRead('GET /accounts/{account}/{mode}/payments', LATEST);
-  const { scope } = useMerchant();
-  useLive('payment.', [...scope, 'GET /accounts/{account}/{mode}/payments', LATEST]);
   return (
     <section className="stack">
       <div className="row row-apart">

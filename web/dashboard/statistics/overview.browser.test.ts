@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { dayAfter, dayIn } from '#core/calendar.ts';
+import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { payAt } from '../../testing/desk.ts';
 import { measureFirstLoad } from '../../testing/payload.ts';
 import { openSignedIn } from '../../testing/signed-in.ts';
 import { ownStage } from '../../testing/stage.ts';
-import { postAsMerchant, setShop } from '../../testing/till.ts';
+import { listAsMerchant, postAsMerchant, setShop } from '../../testing/till.ts';
 
 /** The limit is 130 kB of 1,000 bytes each, in every account (`sign-in.browser.test.ts`). */
 const BUDGET_BYTES = 130_000;
@@ -65,4 +66,50 @@ test('a later start of days leaves the running day, and holds for later ones', a
   ]);
   const before = dayAfter(today, -1);
   assert.deepEqual(await shown(), [before, before], 'six in the morning is before 11:59');
+});
+
+/** The longest time between a sale's end and its place in every figure (decisions 28). */
+const LIVE_MS = 2_000;
+
+test('sums, counts and chart follow a sale and a refund within two seconds', async () => {
+  const { sandbox } = stage();
+  const { terminal } = sandbox.test;
+  await setShop(sandbox, { day_starts_at: '00:00' });
+  const window = await openSignedIn(stage(), 'dashboard');
+  const { page } = window;
+  await window.idle();
+  const figure = (name: string, at = 0) => {
+    const term = page.getByRole('term').filter({ hasText: new RegExp(`^${name}$`) });
+    return term.nth(at).locator('xpath=../dd').textContent();
+  };
+  const read = async () => ({
+    salesToday: await figure('Sales'),
+    paymentsToday: await figure('Payments'),
+    balance: await figure('Balance'),
+    sales: await figure('Sales', 1),
+    payments: await figure('Payments', 1),
+    chart: await page.locator('.chart a').last().getAttribute('aria-label'),
+  });
+  type Read = Awaited<ReturnType<typeof read>>;
+  const changed = (before: Read, names: readonly (keyof Read)[]) =>
+    eventually(
+      `new ${names}`,
+      async () => {
+        const now = await read();
+        return names.every((name) => now[name] !== before[name]);
+      },
+      LIVE_MS,
+    );
+  const before = await read();
+  const presentment = { currency: 'eur', amount: 350 };
+  const { payment } = await payAt(sandbox, { terminal, presentment, pass: 'ok' });
+  await changed(before, Object.keys(before) as (keyof Read)[]);
+  const paid = await read();
+  const refund = await postAsMerchant(sandbox, '/refunds', { payment });
+  await eventually('the refund', async () => {
+    const refunds = await listAsMerchant(sandbox, `/refunds?payment=${payment}`);
+    return refunds[0]?.id === refund.id && refunds[0]?.status === 'succeeded';
+  });
+  await changed(paid, ['balance']);
+  await window.closeClean();
 });

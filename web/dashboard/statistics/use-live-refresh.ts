@@ -1,5 +1,5 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
+import { type QueryFilters, useQueryClient } from '@tanstack/react-query';
+import { useEffect, useEffectEvent } from 'react';
 import { fromRoot } from '../../data/root-path.ts';
 import { useMerchant } from '../use-merchant.ts';
 import { EVENT_TYPES } from '../webhooks/event-types.ts';
@@ -68,22 +68,37 @@ function follow(path: string, types: readonly string[], onEvent: () => void): ()
 }
 
 /**
- * Reloads a list whenever an event of its family occurs.
- * @param family Prefix of the event types, for example `payment.`.
+ * Reloads what is shown whenever an event of one of the families occurs.
+ * @param families Prefixes of the event types, for example `payment.`, separated by spaces.
  */
-export function useLive(family: string, queryKey: readonly unknown[]): void {
+function useReload(families: string, filters: QueryFilters): void {
   const cache = useQueryClient();
   const { account, mode } = useMerchant();
   const path = `api/dashboard/v1/accounts/${account.id}/${mode}/feed`;
-  const key = JSON.stringify(queryKey);
+  const reload = useEffectEvent(() => void cache.invalidateQueries(filters));
   useEffect(() => {
-    const read = () => void cache.invalidateQueries({ queryKey: JSON.parse(key), exact: true });
-    const { ask, stop } = atMostEvery(READ_EVERY_MS, read);
-    const types = EVENT_TYPES.filter((type) => type.startsWith(family));
+    const { ask, stop } = atMostEvery(READ_EVERY_MS, reload);
+    const types = EVENT_TYPES.filter((type) =>
+      families.split(' ').some((family) => type.startsWith(family)),
+    );
     const leave = follow(path, types, ask);
     return () => {
       leave();
       stop();
     };
-  }, [cache, path, key, family]);
+  }, [path, families]);
+}
+
+/** Reloads a list whenever an event of its family occurs. */
+export function useLive(family: string, queryKey: readonly unknown[]): void {
+  useReload(family, { queryKey, exact: true });
+}
+
+/** Reloads every shown answer of these operations after a payment or refund, once for all. */
+export function useLiveSales(operations: readonly string[]): void {
+  const { scope } = useMerchant();
+  useReload('payment. refund.', {
+    queryKey: scope,
+    predicate: ({ queryKey }) => operations.includes(String(queryKey[scope.length])),
+  });
 }
