@@ -81,6 +81,16 @@ export interface Chain {
   close(): Promise<void>;
 }
 
+/** The same chain, for work at whose end no customer waits: its calls let urgent ones go first. */
+export function withoutUrgency(chain: Chain): Chain {
+  const rpc: Rpc = {
+    ...chain.rpc,
+    call: (method, params) => chain.rpc.call(method, params),
+    batch: (calls) => chain.rpc.batch(calls),
+  };
+  return { ...chain, rpc, calls: (calls, at) => chain.calls(calls, at) };
+}
+
 export interface NewestWith {
   readonly block: Block;
   /** Receipts in the given order, as {@link Chain.receipts} returns them. */

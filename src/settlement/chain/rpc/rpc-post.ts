@@ -1,5 +1,6 @@
 import { Pool } from 'undici';
 import { describeError } from '#observability/log.ts';
+import { CONNECTIONS, createCallsInFlight } from '#settlement/chain/rpc/calls-in-flight.ts';
 import { isWellFormed } from '#settlement/chain/rpc/node-answers.ts';
 import {
   classifyRefusal,
@@ -34,8 +35,6 @@ export interface Post {
   close(): Promise<void>;
 }
 
-/** Connections per address: enough for receipts, checks and a broadcast concurrently. */
-const CONNECTIONS = 8;
 /** Maximum number of characters of a provider's text that our messages quote. */
 const MAX_TEXT = 200;
 /**
@@ -50,6 +49,7 @@ const GATEWAY_TIMEOUTS = [504, 524];
 export function createPost(options: PostOptions): Post {
   const { origin, pathname, search, username, password } = new URL(options.url);
   const pool = new Pool(origin, { connections: CONNECTIONS });
+  const inFlight = createCallsInFlight(isLate);
   const basic = Buffer.from(`${decodeURIComponent(username)}:${decodeURIComponent(password)}`);
   const headers = {
     'content-type': 'application/json',
@@ -67,16 +67,19 @@ export function createPost(options: PostOptions): Post {
       method,
       params,
     }));
-    const response = await pool.request({
-      method: 'POST',
-      path: pathname + search,
-      headers,
-      body: JSON.stringify(requests.length === 1 ? requests[0] : requests),
-      signal: AbortSignal.timeout(options.timeoutMs),
+    const body = JSON.stringify(requests.length === 1 ? requests[0] : requests);
+    return inFlight.run(urgent, async () => {
+      const response = await pool.request({
+        method: 'POST',
+        path: pathname + search,
+        headers,
+        body,
+        signal: AbortSignal.timeout(options.timeoutMs),
+      });
+      const retryAfter = response.headers['retry-after'];
+      const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
+      return { status: response.statusCode, header, text: await response.body.text() };
     });
-    const retryAfter = response.headers['retry-after'];
-    const header = Array.isArray(retryAfter) ? retryAfter[0] : retryAfter;
-    return { status: response.statusCode, header, text: await response.body.text() };
   };
   return {
     send: async (calls, urgent) => {
@@ -87,12 +90,15 @@ export function createPost(options: PostOptions): Post {
       } catch (error) {
         if (error instanceof NodeFault) return allOf(calls, error);
         const what = plain(describeError(error));
-        const isLate = error instanceof Error && error.name === 'TimeoutError';
-        return allOf(calls, isLate ? noAnswer(calls, what) : new NodeFault('silent', what));
+        return allOf(calls, isLate(error) ? noAnswer(calls, what) : new NodeFault('silent', what));
       }
     },
     close: () => pool.destroy(),
   };
+}
+
+function isLate(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
 }
 
 function allOf(calls: readonly RpcCall[], fault: NodeFault): Posted {

@@ -53,6 +53,39 @@ describe('JSON-RPC over several nodes', () => {
     return rpc;
   }
 
+  it('counts the time-out from the sending in a burst, and sends urgent calls first', async () => {
+    const node = await startNode('a');
+    let busy = 0;
+    let most = 0;
+    node.reply = () => ({ delayMs: 60, body: { result: 'a' } });
+    const rpc = connect(node);
+    await rpc.call('eth_warm', []);
+    const done: string[] = [];
+    const send = async (name: string, urgent: boolean) => {
+      most = Math.max(most, ++busy);
+      assert.equal(await rpc.call('eth_test', [], { urgent }), 'a');
+      busy -= 1;
+      done.push(name);
+    };
+    const burst = Array.from({ length: 60 }, () => send('record', false));
+    await sleep(10);
+    await Promise.all([...burst, send('tap', true)]);
+    assert.equal(most, 61);
+    assert.ok(done.indexOf('tap') <= 8, `${done.indexOf('tap')} records before the tap`);
+  });
+
+  it('takes calls that wait for a silent node to the next one', async () => {
+    const [a, b] = [await startNode('a'), await startNode('b')];
+    const rpc = connect(a, b);
+    await rpc.call('eth_warm', []);
+    a.reply = () => ({ silent: true });
+    const began = performance.now();
+    const calls = Array.from({ length: 40 }, () => rpc.call('eth_test', []));
+    assert.deepEqual(new Set(await Promise.all(calls)), new Set(['b']));
+    // Forty calls, eight at a time, would take five time-outs of 200 ms.
+    assert.ok(performance.now() - began < 800, `${performance.now() - began} ms`);
+  });
+
   it('asks the preferred node, and the next node while the preferred one fails', async () => {
     const [a, b] = [await startNode('a'), await startNode('b')];
     const rpc = connect(a, b);
