@@ -412,7 +412,11 @@ async function applyTaken(
   if (result === null) return false;
   failpoint('payments.outcome_committed');
   if (isTracing()) for (const one of result.decided) traceBooked(one, startMs);
-  for (const { after } of result.decided) ctx.wakeups.send('intent', after.id);
+  for (const { after } of result.decided) {
+    ctx.wakeups.send('intent', after.id);
+    const payerId = attemptOf(after)?.payerId ?? after.declined_payer_id;
+    if (payerId !== null) ctx.wakeups.send('payer', payerId);
+  }
   if (result.deliveries > 0) ctx.wakeups.send('deliveries');
   if (result.signing > 0) ctx.wakeups.send(FISCAL_WAKEUP);
   if (result.postponed > 0) ctx.wakeups.send(OFFLINE_WAKEUP);

@@ -209,6 +209,7 @@ const NEW_STATES = paymentIntents.batch(
     'attempt',
     'confirm_by',
     'last_payment_error',
+    'declined_payer_id',
     'payment_id',
     'tx_hash',
     'cancellation_reason',
@@ -221,8 +222,8 @@ const NEW_STATES = paymentIntents.batch(
 const UPDATE_STATES = `
   update payment_intents i
   set status = n.status, attempt = n.attempt, confirm_by = n.confirm_by,
-    last_payment_error = n.last_payment_error, payment_id = n.payment_id,
-    tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
+    last_payment_error = n.last_payment_error, declined_payer_id = n.declined_payer_id,
+    payment_id = n.payment_id, tx_hash = n.tx_hash, cancellation_reason = n.cancellation_reason,
     canceled_at = n.canceled_at, tapped_at = n.tapped_at
   from ${NEW_STATES.table('n')}
   where i.id = any(${NEW_STATES.all('id')}) and i.id = n.id and i.status = n.from_status

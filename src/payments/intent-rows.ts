@@ -81,6 +81,8 @@ export const paymentIntents = table('payment_intents', {
   attempt: as<StoredAttempt | null>('jsonb?'),
   confirm_by: 'timestamptz?',
   last_payment_error: as<PaymentError | null>('jsonb?'),
+  /** The payer whose attempt was declined last, whose wallet shows it. */
+  declined_payer_id: 'text?',
   payment_id: 'text?',
   tx_hash: 'text?',
   cancellation_reason: as<CancellationReason | null>('text?'),
@@ -160,6 +162,7 @@ const NO_FACTS = {
   picked_up_at: null,
   tapped_at: null,
   last_payment_error: null,
+  declined_payer_id: null,
   traceparent: null,
 } as const satisfies Partial<StoredFacts>;
 

@@ -193,7 +193,7 @@ function toCommand(assessment: Assessment, attempt: Attempt, now: Date): IntentC
     }
     case 'decline': {
       const { decline, rule } = assessment;
-      return { type: 'decline', decline, ...(rule === undefined ? {} : { rule }) };
+      return { type: 'decline', decline, attempt, ...(rule === undefined ? {} : { rule }) };
     }
   }
 }

@@ -196,7 +196,13 @@ function end(intent: PaymentIntent, command: IntentCommand, at: Date): PaymentIn
 const EARLY = addMs(CREATED, 1_000);
 
 /** Facts that no response shows. */
-const INTERNAL = ['settlement_number', 'account_id', 'position', 'traceparent'];
+const INTERNAL = [
+  'settlement_number',
+  'account_id',
+  'position',
+  'traceparent',
+  'declined_payer_id',
+];
 
 /** Another value of each type of column, and of each column that holds JSON. */
 const OTHER: { readonly [of: string]: unknown } = {
@@ -255,6 +261,7 @@ describe('the contents of steps', () => {
     assert.equal(declined.last_payment_error.created, EARLY.toISOString());
     const plain = end(OPEN, { type: 'decline', decline: 'pass_revoked' }, EARLY);
     assert.equal(plain.last_payment_error?.reason_code, 'PASS_REVOKED');
+    assert.equal(plain.declined_payer_id, null, 'the credential may be unknown');
     assert.deepEqual({ ...plain, ...NO_STATE }, plain);
   });
 
@@ -408,10 +415,10 @@ describe('for any commands in any order', () => {
       fc.property(moves, (sequence) => {
         for (const { intent, event } of play(sequence).flatMap((move) => move.steps)) {
           assert.equal(event, EVENT_OF_STATUS[intent.status]);
-          const { last_payment_error } = intent;
+          const { last_payment_error, declined_payer_id } = intent;
           assert.deepEqual(
             { ...intent, ...NO_STATE, status: OPEN.status },
-            { ...OPEN, last_payment_error },
+            { ...OPEN, last_payment_error, declined_payer_id },
           );
         }
       }),

@@ -19,8 +19,13 @@ export type IntentCommand =
   | { readonly type: 'settle'; readonly attempt: Attempt }
   /** A tap or confirm has passed all checks, but the payer must approve it before `confirmBy`. */
   | { readonly type: 'ask_payer'; readonly attempt: Attempt; readonly confirmBy: Date }
-  /** A tap or confirm has failed a check. */
-  | { readonly type: 'decline'; readonly decline: Decline; readonly rule?: string }
+  /** A tap or confirm has failed a check. `attempt` is left out if the credential is unknown. */
+  | {
+      readonly type: 'decline';
+      readonly decline: Decline;
+      readonly rule?: string;
+      readonly attempt?: Attempt;
+    }
   | { readonly type: 'approve' }
   /**
    * The payer rejects the payment, or approves it after it has become impossible for the reason
@@ -112,18 +117,28 @@ function cancel(intent: PaymentIntent, cancellation_reason: CancellationReason, 
   return { intent: inState(intent, state), event: 'payment_intent.canceled' };
 }
 
+interface Declined {
+  readonly decline: Decline;
+  readonly rule?: string;
+  /** Default: the intent's. */
+  readonly attempt?: Attempt | null;
+}
+
 /**
  * Reopens the intent for another tap. Cancels it instead if it has expired, or if it is an offline
  * sale, because its customer has left.
  */
 function declineSteps(
   intent: PaymentIntent,
-  decline: Decline,
+  { decline, rule, attempt = attemptOf(intent) }: Declined,
   at: Date,
-  rule?: string,
 ): readonly Step[] {
   const last_payment_error = paymentError(decline, byAccountClock(intent, at), rule);
-  const open = inState({ ...intent, last_payment_error }, { status: 'requires_payment_method' });
+  // A person's wallet shows the declines of its own codes and passes, not those of an agent.
+  const isAgent = attempt?.credential.type === 'agent_token';
+  const declined_payer_id = isAgent ? null : (attempt?.payerId ?? null);
+  const facts = { ...intent, last_payment_error, declined_payer_id };
+  const open = inState(facts, { status: 'requires_payment_method' });
   const failed: Step = { intent: open, event: 'payment_intent.payment_failed' };
   const isOver = at >= intent.expires_at || open.offline !== null;
   return isOver ? [failed, cancel(open, 'expired', at)] : [failed];
@@ -142,7 +157,7 @@ function succeed(
 ): readonly Step[] {
   const settled = fees === undefined ? attempt : { ...attempt, fees };
   const paid = inState(
-    { ...intent, last_payment_error: null },
+    { ...intent, last_payment_error: null, declined_payer_id: null },
     { status: 'succeeded', attempt: settled, payment_id: paymentId, tx_hash: txHash },
   );
   return [{ intent: paid, event: 'payment_intent.succeeded' }];
@@ -162,7 +177,7 @@ function whenOpen(
       return [{ intent: next, event: 'payment_intent.requires_action' }];
     }
     case 'decline':
-      return declineSteps(intent, command.decline, now, command.rule);
+      return declineSteps(intent, command, now);
     case 'cancel':
       return [cancel(intent, 'requested_by_merchant', now)];
     case 'give_up':
@@ -192,7 +207,7 @@ function whenAsked(
     case 'approve':
       return [startSettlement(intent, intent.attempt)];
     case 'reject':
-      return declineSteps(intent, command.decline ?? 'payer_rejected', now, command.rule);
+      return declineSteps(intent, { decline: 'payer_rejected', ...command }, now);
     case 'cancel':
       return [cancel(intent, 'requested_by_merchant', now)];
     case 'give_up':
@@ -202,7 +217,7 @@ function whenAsked(
       return succeed(intent, command.attempt, command);
     case 'time_passed':
       return now >= intent.confirm_by
-        ? declineSteps(intent, 'confirmation_timeout', intent.confirm_by)
+        ? declineSteps(intent, { decline: 'confirmation_timeout' }, intent.confirm_by)
         : [];
     case 'settle':
     case 'ask_payer':
@@ -229,7 +244,7 @@ function whenProcessing(
       // attempt.
       return unexpectedState(intent, 'settled by another attempt');
     case 'not_settled':
-      return declineSteps(intent, command.decline, now, command.rule);
+      return declineSteps(intent, command, now);
     case 'time_passed':
       return []; // A processing intent never expires: the chain decides.
     case 'cancel':

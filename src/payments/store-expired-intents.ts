@@ -29,7 +29,10 @@ export async function expireIntents(deps: {
     });
     return { changes, deliveries: await saveSteps(tx, changes, now) };
   });
-  for (const { before } of changes) deps.wakeups.send('intent', before.id);
+  for (const { before } of changes) {
+    deps.wakeups.send('intent', before.id);
+    if (before.status === 'requires_action') deps.wakeups.send('payer', before.attempt.payerId);
+  }
   if (deliveries > 0) deps.wakeups.send('deliveries');
   return changes.length === BATCH;
 }

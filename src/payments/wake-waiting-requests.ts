@@ -8,6 +8,7 @@ export function announce(wakeups: Wakeups, intent: PaymentIntent): void {
     wakeups.send('chain-requests', networkOf(intent.livemode));
   }
   wakeups.send('intent', intent.id);
+  if (intent.declined_payer_id !== null) wakeups.send('payer', intent.declined_payer_id);
   if (intent.status === 'processing' && intent.attempt.credential.type === 'nfc_id') {
     wakeups.send('push');
   }

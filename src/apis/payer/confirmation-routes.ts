@@ -56,6 +56,21 @@ function renderConfirmation(intent: PaymentIntent, merchantName: string) {
   };
 }
 
+export type AskedIntent = Extract<PaymentIntent, { status: 'requires_action' }>;
+
+/** Drops confirmations that have expired meanwhile. */
+export function stillAsked(intents: readonly PaymentIntent[], now: Date): AskedIntent[] {
+  return intents.filter(
+    (intent): intent is AskedIntent =>
+      intent.status === 'requires_action' && asOf(intent, now).status === 'requires_action',
+  );
+}
+
+export async function renderConfirmations(ctx: ApiContext, asked: readonly PaymentIntent[]) {
+  const names = await merchantNames(ctx, asked);
+  return asked.map((intent) => renderConfirmation(intent, names.get(intent.account_id) ?? ''));
+}
+
 function sameIds(intents: readonly PaymentIntent[], known: readonly string[]): boolean {
   return intents.length === known.length && intents.every(({ id }) => known.includes(id));
 }
@@ -79,20 +94,14 @@ function listRoute(ctx: ApiContext) {
     handle: async ({ caller, query, whenGone }) => {
       const payer = payerOfCaller(caller);
       const known = (query.known ?? '').split(',').filter((id) => id !== '');
-      const stillAsked = (intents: readonly PaymentIntent[] = []) => {
-        const now = ctx.clock.now();
-        return intents.filter((intent) => asOf(intent, now).status === 'requires_action');
-      };
+      const pendingOf = (intents: readonly PaymentIntent[] = []) =>
+        stillAsked(intents, ctx.clock.now());
       const current = await confirmationPolls(ctx).wait(payer.id, {
-        accept: (intents) => !sameIds(stillAsked(intents), known),
+        accept: (intents) => !sameIds(pendingOf(intents), known),
         waitMs: (query.wait ?? 0) * 1000,
         gone: whenGone(),
       });
-      const pending = stillAsked(current);
-      const names = await merchantNames(ctx, pending);
-      const data = pending.map((intent) =>
-        renderConfirmation(intent, names.get(intent.account_id) ?? ''),
-      );
+      const data = await renderConfirmations(ctx, pendingOf(current));
       return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
     },
   });

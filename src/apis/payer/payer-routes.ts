@@ -19,6 +19,7 @@ import { personalDataRoutes } from '#apis/payer/personal-data-routes.ts';
 import { pushRoutes } from '#apis/payer/push-routes.ts';
 import { withWalletConsent } from '#apis/payer/require-fresh-signature.ts';
 import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
+import { updateRoutes } from '#apis/payer/update-routes.ts';
 import { isRefusal } from '#core/answer.ts';
 import { answerPage, readPage } from '#http/cursors.ts';
 import type { Surface } from '#http/route.ts';
@@ -73,6 +74,7 @@ export function payerSurface(ctx: ApiContext): Surface<PayerCaller> {
       ...passFileRoutes(ctx),
       ...approvalRoutes(ctx),
       ...confirmationRoutes(ctx),
+      ...updateRoutes(ctx),
       ...agentTokenRoutes(ctx),
       historyRoute(ctx),
       ...personalDataRoutes(ctx),

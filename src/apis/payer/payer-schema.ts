@@ -444,6 +444,34 @@ export const ConfirmationSchema = Type.Object(
   },
 );
 
+const ResultSchema = Type.Object(
+  {
+    payment_intent: idOf('pi_', 'payment intent'),
+    result: oneOf(['paid', 'declined'] as const, 'How the attempt to pay ended.'),
+    merchant: textOut('The name of the merchant.'),
+    presentment: TippedPresentment,
+    total_charged: nullable({ ...AtomsOut, description: 'USDC atoms; `null` if declined.' }),
+    receipt_url: nullable(
+      Type.String({ format: 'uri', description: 'The receipt’s page; `null` if declined.' }),
+    ),
+    decline_code: nullable(textOut('The reason for the decline; `null` if paid.')),
+  },
+  { title: 'PaymentResult', description: 'A payment by a code or pass of the wallet, once ended.' },
+);
+
+export const UpdatesSchema = Type.Object(
+  {
+    confirmations: Type.Array(ConfirmationSchema, {
+      description: 'Every payment that waits for the payer.',
+    }),
+    ended: Type.Array(ResultSchema, {
+      description: 'The payments that ended since `after`, oldest first.',
+    }),
+    cursor: Type.String({ description: 'Send it as `after` in the next request.' }),
+  },
+  { title: 'WalletUpdates', description: 'What waits for the payer, and what has ended.' },
+);
+
 export const PayerPaymentSchema = Type.Object(
   {
     ...PaymentSchema.properties,
@@ -499,6 +527,17 @@ export const ConfirmationsQuery = Type.Object({
       description:
         'With `wait`: the payment intents that the app already shows, separated by commas. ' +
         'The response is sent as soon as other payments wait.',
+    }),
+  ),
+});
+
+export const UpdatesQuery = Type.Object({
+  wait: WaitParameter,
+  after: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1_000,
+      description: 'The `cursor` of the last response. Default: from now on.',
     }),
   ),
 });
