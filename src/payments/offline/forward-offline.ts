@@ -113,7 +113,7 @@ export async function forwardOffline(
   ctx: ApiContext,
   request: ForwardRequest,
 ): Promise<Answer | Refusal> {
-  const { merchant, now } = request;
+  const { merchant } = request;
   const { tenant } = merchant;
   const forbidden = (await checkAllowed(ctx, request)) ?? checkMayTakePayments(merchant);
   if (forbidden !== null) return forbidden;
@@ -125,24 +125,64 @@ export async function forwardOffline(
   if (chain.config.token.domainProblem !== null) return serviceUnavailable();
   const checked = await verifyAll(ctx, chain, { ...request, completed });
   const verified = checked.filter(({ problem }) => problem === null);
-  const known = await selectOfflineByIdentity(
-    ctx.db,
-    tenant,
-    verified.map(({ authorization }) => authorization),
-  );
-  const fresh = withoutKnown(verified, known);
+  const { known, fresh } = await readFresh(ctx, request, verified);
   if (fresh.length === 0) return answerAll(checked, { rows: known });
   const unsettled = checkSettles(ctx.readiness, tenant.livemode);
   if (unsettled !== null) return unsettled;
+  const taken = await forwarderOf(ctx).add({ request, chain, verified });
+  return isRefusal(taken) ? taken : answerAll(checked, taken);
+}
+
+interface Verified {
+  readonly request: ForwardRequest;
+  readonly chain: Chain;
+  readonly verified: readonly Checked[];
+}
+
+type Answered = Pick<Taken, 'rows'> & Partial<Pick<Taken, 'undecided'>>;
+
+/** Number of tills whose sales are checked at the same time. */
+const TILLS_AT_ONCE = 8;
+
+/**
+ * Runs the requests of one till one after the other, so that a till whose connection is cut, and
+ * which repeats its request, has the chain asked only once about each sale.
+ */
+const forwarderOf = perProcess((ctx: ApiContext) =>
+  createBatcher<Verified, Answered | Refusal>({
+    maxInFlight: TILLS_AT_ONCE,
+    maxItems: 1,
+    queueOf: ({ request }) => request.terminalId,
+    run: (requests) => Promise.all(requests.map((one) => judgeAndTake(ctx, one))),
+  }),
+);
+
+async function judgeAndTake(
+  ctx: ApiContext,
+  { request, chain, verified }: Verified,
+): Promise<Answered | Refusal> {
+  const { known, fresh } = await readFresh(ctx, request, verified);
+  if (fresh.length === 0) return { rows: known };
   // A hundred old sales must not hold up a customer who taps now.
-  const arrived = await judgeAll(ctx, withoutUrgency(chain), { sales: fresh, now });
+  const arrived = await judgeAll(ctx, withoutUrgency(chain), { sales: fresh, now: request.now });
   if (isRefusal(arrived)) return arrived;
   failpoint('offline.sales_judged');
   const taken = await takerOf(ctx).add({ ...request, arrived });
   if (isRefusal(taken)) return taken;
   failpoint('offline.sales_committed');
   wake(ctx, request, taken);
-  return answerAll(checked, { rows: [...known, ...taken.rows], undecided: taken.undecided });
+  return { rows: [...known, ...taken.rows], undecided: taken.undecided };
+}
+
+/** Reads the rows of those sales that are known, and returns the others. */
+async function readFresh(
+  { db }: ApiContext,
+  { merchant }: ForwardRequest,
+  verified: readonly Checked[],
+) {
+  const identities = verified.map(({ authorization }) => authorization);
+  const known = await selectOfflineByIdentity(db, merchant.tenant, identities);
+  return { known, fresh: withoutKnown(verified, known) };
 }
 
 /** Returns the first record of each sale that has no row yet. */
@@ -330,15 +370,10 @@ async function judge(
  */
 const MAX_IN_FLIGHT = 3;
 
-/**
- * Runs the requests of one till one after the other. A till that sends them too fast delays only
- * itself.
- */
 const takerOf = perProcess((ctx: ApiContext) =>
   createBatcher<Forwarded, Taken | Refusal>({
     maxInFlight: MAX_IN_FLIGHT,
     maxItems: 1,
-    queueOf: ({ terminalId }) => terminalId,
     run: (forwarded) => Promise.all(forwarded.map((one) => takeOne(ctx, one))),
   }),
 );
@@ -387,10 +422,7 @@ const PROBLEMS = {
 } as const;
 
 /** Builds the response: one element per record, in the order of the request. */
-function answerAll(
-  checked: readonly Checked[],
-  { rows, undecided }: Pick<Taken, 'rows'> & Partial<Pick<Taken, 'undecided'>>,
-): Answer {
+function answerAll(checked: readonly Checked[], { rows, undecided }: Answered): Answer {
   const known = new Map(
     rows.map((row) => [keyOf({ from: row.payer_address, nonce: row.nonce }), row]),
   );

@@ -28,7 +28,7 @@ import { transition } from '#payments/payment-intent.ts';
 import { saveStates, stepDrafts } from '#payments/save-intent-steps.ts';
 import { requestSettlement } from '#payments/settlement-job.ts';
 import { announce } from '#payments/wake-waiting-requests.ts';
-import type { Chain } from '#settlement/chain/chain.ts';
+import { type Chain, withoutUrgency } from '#settlement/chain/chain.ts';
 import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 
 /** Sales per run. For each, the chain is queried and a transaction runs. */
@@ -97,7 +97,11 @@ async function judge(
   try {
     const { rates } = await readOfflineRates(db, chain, merchantNumber);
     const payment = { number, payer, merchantNumber, amount, orderId };
-    const judged = await judgeOnChain(chain, { payment, authorization: credential, rates });
+    const judged = await judgeOnChain(withoutUrgency(chain), {
+      payment,
+      authorization: credential,
+      rates,
+    });
     const verdict = judged === 'merchant_refused' ? 'later' : judged;
     if (['settled', 'unavailable', 'authorization_used'].includes(verdict)) return verdict;
     const seconds = Math.floor(clock.now().getTime() / 1000);
