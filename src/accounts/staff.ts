@@ -129,7 +129,7 @@ export async function addStaff(
   if (isRefusal(hashed)) return hashed;
   return db.transaction<StaffMember | Refusal>(async (tx) => {
     await lockPeople(tx, accountId);
-    const isTaken = await checkNameIsFree(tx, { accountId, id, name, among: 'all' });
+    const isTaken = await checkNameIsFree(tx, { accountId, id, name });
     if (isTaken !== null) return isTaken;
     if ((await selectStaff(tx, accountId)).length >= MAX_STAFF) {
       return refuse('unexpected_state', `An account can have at most ${MAX_STAFF} staff.`);
@@ -179,7 +179,7 @@ export async function editStaff(
   const { role = before.role, may_discount } = edit;
   const name = edit.name === undefined ? before.name : readName(edit.name, 'name');
   if (isRefusal(name)) return name;
-  const isTaken = await checkNameIsFree(tx, { accountId, id, name, among: 'all' });
+  const isTaken = await checkNameIsFree(tx, { accountId, id, name });
   if (isTaken !== null) return isTaken;
   if (liftsLimits(role) && before.long_pin_id !== before.pin_id) {
     const message = 'A manager needs a PIN of 6 to 8 digits. Set one first, then the role.';

@@ -94,9 +94,10 @@ async function checkMemberPin(
   { member, pin }: { readonly member: MemberRow; readonly pin: string },
 ): Promise<Refusal | null> {
   const { user_id: id, name, role } = member;
-  return (
-    checkPin(pin, liftsLimits(role)) ?? checkNameIsFree(tx, { accountId, id, name, among: 'staff' })
-  );
+  const wrong = checkPin(pin, liftsLimits(role));
+  // Members of before could share a name. They keep it and may change their PINs.
+  if (wrong !== null || member.has_pin) return wrong;
+  return checkNameIsFree(tx, { accountId, id, name });
 }
 
 /** Holds the names of an account's people until the transaction ends. */
@@ -104,22 +105,16 @@ export async function lockPeople(tx: Tx, accountId: string): Promise<void> {
   await lockName(tx, `people at tills ${accountId}`);
 }
 
-/** Two members may have the same name, which neither they nor their account can always change. */
+/** Checks that no other person at the account's tills has this name. */
 export async function checkNameIsFree(
   sql: Sql,
-  person: {
-    readonly accountId: string;
-    readonly id: string;
-    readonly name: string;
-    readonly among: 'staff' | 'all';
-  },
+  person: { readonly accountId: string; readonly id: string; readonly name: string },
 ): Promise<Refusal | null> {
-  const { accountId, id, name, among } = person;
+  const { accountId, id, name } = person;
   const rows = await sql.query(
     `select from till_people
-     where account_id = $1 and id <> $2 and lower(name) = lower($3)
-       and ($4 or id like 'stf\\_%') limit 1`,
-    [accountId, id, name, among === 'all'],
+     where account_id = $1 and id <> $2 and lower(name) = lower($3) limit 1`,
+    [accountId, id, name],
   );
   if (rows.length === 0) return null;
   return refuse('parameter_invalid', 'Another person at the till has this name.', 'name');
@@ -132,9 +127,10 @@ export async function checkOwnNameIsFree(
 ): Promise<Refusal | null> {
   // In one order, so that two changes cannot wait for each other.
   const places = await tillPeople.list(tx, 'where id = $1 order by account_id', [id]);
-  for (const { account_id: accountId } of places) {
+  for (const { account_id: accountId, name: before } of places) {
+    if (name === before) continue;
     await lockPeople(tx, accountId);
-    const isTaken = await checkNameIsFree(tx, { accountId, id, name, among: 'staff' });
+    const isTaken = await checkNameIsFree(tx, { accountId, id, name });
     if (isTaken !== null) return isTaken;
   }
   return null;

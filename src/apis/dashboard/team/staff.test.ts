@@ -188,6 +188,30 @@ test('a member with a PIN has no name of the staff, whichever of the two comes f
   assert.equal((await member.get('/me')).body.name, 'Zoe Z.');
 });
 
+test('members with PINs have different names; those who share one keep both', async () => {
+  const [one, two] = ['uma@staff.test', 'uma.b@staff.test'] as const;
+  const ids = [];
+  for (const email of [one, two]) {
+    ids.push(await addMember(server, { accountId: account, email, role: 'member' }));
+    await (await signInAs(server, email)).patch('/me', { name: 'Uma' });
+  }
+  const pinOf = (id: string | undefined) => `/accounts/${account}/members/${id}/pin`;
+  const setPin = (id: string | undefined, pin: string) => owner.send('PUT', pinOf(id), { pin });
+  assert.equal((await setPin(ids[0], '83051')).status, 200);
+  assert.equal(refusalOf(await setPin(ids[1], '62048')), '400 parameter_invalid name');
+  const second = await signInAs(server, two);
+  assert.equal((await second.patch('/me', { name: 'Uma B.' })).status, 200);
+  assert.equal((await setPin(ids[1], '62048')).status, 200);
+  const renamed = await second.patch('/me', { name: 'uma' });
+  assert.equal(refusalOf(renamed), '400 parameter_invalid name');
+  // As an earlier release could leave them.
+  await server.db.query(`update users set name = 'Uma' where id = $1`, [ids[1]]);
+  assert.equal((await second.patch('/me', { name: 'Uma' })).status, 200, 'the same name');
+  assert.equal((await setPin(ids[1], '73915')).status, 200, 'a new PIN for a person who has one');
+  assert.equal((await owner.send('DELETE', pinOf(ids[1]))).status, 200);
+  assert.equal(refusalOf(await setPin(ids[1], '73915')), '400 parameter_invalid name');
+});
+
 test('a PIN that lifts limits has six digits, and a role brings its rights', async () => {
   const mia = await add({ name: 'Mia' });
   const path = staff(`/${mia.id}`);
