@@ -2,6 +2,7 @@ import type { Json } from '#core/canonical-json.ts';
 import { chargesOf } from '#core/charges.ts';
 import { presentTotal, toMinorUnits } from '#core/currency-conversion.ts';
 import { networkOf } from '#core/mode.ts';
+import { atoms, toJsonAtoms } from '#core/money.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import { type Payment, paidFor } from '#payments/payment.ts';
 import { attemptOf, byAccountClock } from '#payments/payment-intent.ts';
@@ -50,6 +51,18 @@ export function paidNow(intent: PaymentIntent, tip: bigint): bigint | null {
   }
   const rates = knownRates(networkOf(intent.livemode));
   return rates === null ? null : chargesOf(sum, rates).pulled;
+}
+
+/**
+ * Returns what the customer of an intent pays and the fee in it, in atoms, as `total` and `fees` of
+ * `presentment` are in the shop's currency.
+ */
+export function renderTotal(intent: PaymentIntent) {
+  const tip = attemptOf(intent)?.tip ?? 0n;
+  const [owed, paid] = [intent.amount + tip, paidNow(intent, tip)];
+  if (paid === null) return { total: null, service_fee: null };
+  const total = atoms(paid < owed ? owed : paid);
+  return { total: toJsonAtoms(total), service_fee: toJsonAtoms(atoms(total - owed)) };
 }
 
 /** Renders the object `presentment` of an intent: once it is paid, its payment's. */

@@ -4,7 +4,7 @@ import { networkOf } from '#core/mode.ts';
 import { toJsonAtoms } from '#core/money.ts';
 import { DECLINES, type PaymentError } from '#payments/decline-codes.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
-import { renderPaidPrice, renderPrice } from '#payments/paid-quote.ts';
+import { renderPaidPrice, renderPrice, renderTotal } from '#payments/paid-quote.ts';
 import {
   methodOf,
   type Payment,
@@ -101,6 +101,11 @@ export function renderIntent(intent: PaymentIntent): JsonObject {
     created: intent.created.toISOString(),
   };
   return markRebuilt(shown, intent);
+}
+
+/** Renders the intent for people, who see the customer's total of each sale. */
+export function renderIntentForPeople(intent: PaymentIntent): JsonObject {
+  return { ...renderIntent(intent), ...renderTotal(intent) };
 }
 
 /** Renders the payment of behavior.md 6. */

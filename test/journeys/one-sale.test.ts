@@ -3,6 +3,7 @@ import { after, before, test } from 'node:test';
 import { Tapline } from 'tapline';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
+import { present } from '#core/assert.ts';
 import { dayIn } from '#core/calendar.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import type { RateTax } from '#prices/sale-lines.ts';
@@ -13,7 +14,7 @@ import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { assertSums, type Progress, sumsIn } from '#testkit/apis/sale-sums.ts';
 import { type CartGround, type SoldCart, sellCarts } from '#testkit/apis/sold-carts.ts';
 import { parseCsv, parseJsonl } from '#testkit/fixtures/payments/books.ts';
-import { CART_SALES, type CartSale } from '#testkit/fixtures/payments/cart-sales.ts';
+import { CART_SALES, type CartSale, cartRequest } from '#testkit/fixtures/payments/cart-sales.ts';
 
 /**
  * Sells a cart in each of four currencies and reads it from every route that shows sums of sales.
@@ -103,6 +104,12 @@ function showsSums({ responses, operationId }: DeclaredRoute): boolean {
   });
 }
 
+interface Intent {
+  readonly id: string;
+  readonly total?: number;
+  readonly service_fee?: number;
+}
+
 interface Read {
   readonly status: number;
   readonly body: unknown;
@@ -140,6 +147,7 @@ const QUERIES: Readonly<Record<string, (cart: SoldCart) => string>> = {
   searchNetwork: ({ payment }) => `?text=${payment}`,
   listEvents: () => '?limit=100',
   dashboardListEvents: () => '?limit=100',
+  listUpdates: ({ updates }) => `?after=${encodeURIComponent(updates)}`,
   listDeviceRefunds: ({ payment }) => `?payment=${payment}`,
 };
 
@@ -416,5 +424,27 @@ test('the report of a shift has the sums of what the shop gets', async () => {
       one.currency.localeCompare(other.currency),
     );
     assert.deepEqual(shown, figures, JSON.stringify(body));
+  }
+});
+
+test('people see what the customer of a sale in USDC pays, also before it is paid', async () => {
+  const { accountId } = shop.ground.store.merchant.tenant;
+  const { intent, sale } = present(
+    shop.sold.find((cart) => cart.sale.currency === null),
+    'sale in USDC',
+  );
+  const body = { ...cartRequest(sale), terminal: shop.ground.store.terminalId };
+  const open = await shop.merchant.post('/payment_intents', body);
+  assert.equal(open.status, 201, JSON.stringify(open.body));
+  const root = `/accounts/${accountId}/test/payment_intents`;
+  const listed = (await owner.get(`${root}?limit=100`)).body.data as readonly Intent[];
+  for (const [id, total, fees] of [
+    [open.body.id, sale.untipped.total, sale.untipped.fees],
+    [intent, sale.total, sale.fees],
+  ]) {
+    const { body: one } = await owner.get(`${root}/${id}`);
+    for (const shown of [one, listed.find((row) => row.id === id)]) {
+      assert.deepEqual([shown?.total, shown?.service_fee], [total, fees]);
+    }
   }
 });

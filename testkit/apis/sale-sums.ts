@@ -33,9 +33,11 @@ function progressOf({ object, type }: Fields, before: Progress): Progress {
   return object === 'event' ? (EVENTS[String(type)] ?? before) : before;
 }
 
-/** A sale has a tip, which no refund has. */
+/** A sale has a tip or fees, which no refund has. */
 function kindOf(object: Fields): FoundSums['kind'] {
-  return ['tip', 'tip_amount', 'paid'].some((name) => name in object) ? 'sale' : 'refund';
+  return ['tip', 'tip_amount', 'paid', 'total_charged'].some((name) => name in object)
+    ? 'sale'
+    : 'refund';
 }
 
 /**
@@ -82,7 +84,10 @@ function atomsOf({ sale: { atoms }, object, progress }: FoundSums): Fields {
   const amount = WITH_TIP.has(String(object.object)) ? price + tip : price;
   // Until it is paid, an intent has no tip, and the others have what a pass would pay.
   if (progress === 'untipped') return { amount, ...(isIntent ? { tip: null } : { tip_amount: 0 }) };
+  // What people see of an intent: the customer's total.
+  const forPeople = 'service_fee' in object ? { total: paid, service_fee: paid - price - tip } : {};
   return {
+    ...forPeople,
     ...{ sale: price, amount, tip: isIntent && isOpen ? null : tip, tip_amount: tip },
     ...{ fees: { acquirer, protocol, cashback }, total_charged: paid + cashback, paid },
     ...{ net: price + tip, amount_refunded: progress === 'refunded' ? refund : 0 },

@@ -37,6 +37,8 @@ export interface SoldCart {
   /** The token of the receipt's address. */
   readonly receipt: string;
   readonly refundReceipt: string;
+  /** The cursor after which the payer's wallet hears of the payment. */
+  readonly updates: string;
   /** The answers of routes while the cart was not paid, by the name of the surface. */
   readonly open: Readonly<Record<string, Body>>;
   /** The same after the tip was chosen. */
@@ -87,6 +89,7 @@ async function sell(
   const cart = { ...cartRequest(sale), terminal: store.terminalId };
   const created = await post(merchant, '/payment_intents', cart);
   const intent = String(created.id);
+  const { cursor } = await get(payer.me, '/updates');
   const open = {
     created,
     merchant: await get(merchant, `/payment_intents/${intent}`),
@@ -126,7 +129,7 @@ async function sell(
     ...{ sale, payer, intent, open, tipped },
     ...{ payment: String(payment), refund: String(refund.id), event: String(event?.id) },
     ...{ orderId: String(order_id), receipt: tokenIn(receipt_url) },
-    refundReceipt: tokenIn(refund.receipt_url),
+    ...{ refundReceipt: tokenIn(refund.receipt_url), updates: String(cursor) },
   };
 }
 

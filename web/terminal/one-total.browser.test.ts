@@ -319,6 +319,10 @@ async function sellIn({ page, context }: TestWindow, terminal: TestTerminal, sal
   await customer.locator('[data-name="Password"]').fill(sandbox.dashboard.password);
   await customer.locator('[data-name="Sign in"]').click();
   await waitForSums(customer, sale, [...paid, price, refund]);
+  await customer.goto(`${sandbox.web_url}/dashboard/intents`);
+  await waitForSums(customer, sale, [untipped.total]);
+  await customer.goto(`${sandbox.web_url}/dashboard/intents/${id}`);
+  await waitForSums(customer, sale, paid);
 }
 
 test('a sale has the same sums in other currencies and languages', async () => {

@@ -43,14 +43,13 @@ interface ShownIntent {
   readonly amount: number;
   readonly tip: number | null;
   readonly presentment: (Quoted & { readonly total: number | null }) | null;
+  /** In atoms; `null` if unknown. */
+  readonly total: number | null;
 }
 
-/**
- * Returns an intent's total in the shop's currency. The API does not say how many atoms it is
- * (`null`); of an intent in USDC, it says only price and tip.
- */
-export function intentSum({ amount, tip, presentment }: ShownIntent) {
-  const atoms = BigInt(amount + (tip ?? 0));
+/** Returns what the customer of an intent pays; while that is unknown, price and tip. */
+export function intentSum({ amount, tip, presentment, total: paid }: ShownIntent) {
+  const atoms = BigInt(paid ?? amount + (tip ?? 0));
   if (presentment === null) return { atoms, price: null };
   const { currency, total } = presentment;
   if (total === null) return { atoms, price: tippedPrice(presentment, BigInt(tip ?? 0)) };

@@ -6,6 +6,8 @@ import {
   type PersonRoute,
   recordChange,
 } from '#apis/dashboard/person-route.ts';
+import { listRoute } from '#apis/merchant/payment-intent-list.ts';
+import { retrieveRoute } from '#apis/merchant/payment-intent-routes.ts';
 import { refuse } from '#core/answer.ts';
 import { assert } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -109,7 +111,9 @@ export function mountedRoutes(
   ctx: ApiContext,
   merchantRoutes: readonly AnyRoute<MerchantCaller>[],
 ): PersonRoute[] {
-  return merchantRoutes.flatMap((route) => {
+  const ofPeople = [listRoute(ctx, { forPeople: true }), retrieveRoute(ctx, { forPeople: true })];
+  return merchantRoutes.flatMap((one) => {
+    const route = ofPeople.find(({ operationId }) => operationId === one.operationId) ?? one;
     const role = mountedRole(route);
     return role === null ? [] : [mount(ctx, route, role)];
   });

@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
+import { IntentListForPeople, OrderId, PaymentIntentList } from '#apis/merchant/payment-schema.ts';
 import type { Page } from '#db/paging.ts';
 import { answerList } from '#http/cursors.ts';
 import { defineRoute } from '#http/route.ts';
@@ -8,7 +8,7 @@ import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts'
 import type { ApiContext } from '#payments/api-context.ts';
 import { selectIntentPage } from '#payments/intent-page.ts';
 import { INTENT_STATUSES } from '#payments/intent-rows.ts';
-import { renderIntent } from '#payments/render.ts';
+import { renderIntent, renderIntentForPeople } from '#payments/render.ts';
 
 const IntentListQuery = Type.Object({
   ...pageParameters,
@@ -21,7 +21,12 @@ const IntentListQuery = Type.Object({
   ),
 });
 
-export function listRoute(ctx: ApiContext) {
+const FOR_SERVERS = { schema: PaymentIntentList, render: renderIntent };
+const FOR_PEOPLE = { schema: IntentListForPeople, render: renderIntentForPeople };
+
+/** @param forPeople Adds the customer's total. */
+export function listRoute(ctx: ApiContext, { forPeople = false } = {}) {
+  const { schema, render } = forPeople ? FOR_PEOPLE : FOR_SERVERS;
   return defineRoute<MerchantCaller, typeof IntentListQuery>({
     method: 'GET',
     path: '/payment_intents',
@@ -32,7 +37,7 @@ export function listRoute(ctx: ApiContext) {
     scope: 'payments:read',
     idempotency: 'ignored',
     query: IntentListQuery,
-    responses: { 200: { schema: PaymentIntentList, description: 'One page.' } },
+    responses: { 200: { schema, description: 'One page.' } },
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: 'payment_intents', tenant, query, cursorKey: ctx.keys.cursor };
@@ -43,7 +48,7 @@ export function listRoute(ctx: ApiContext) {
         status: query.status ?? null,
       };
       const read = (page: Page) => selectIntentPage(ctx.db, { tenant, filters, now }, page);
-      return answerList(pagination, read, renderIntent);
+      return answerList(pagination, read, render);
     },
   });
 }

@@ -1,5 +1,9 @@
 import type { MerchantCaller } from '#accounts/merchant-caller.ts';
-import { CreateIntentBody, PaymentIntentSchema } from '#apis/merchant/payment-schema.ts';
+import {
+  CreateIntentBody,
+  IntentForPeople,
+  PaymentIntentSchema,
+} from '#apis/merchant/payment-schema.ts';
 import { askedSale, CREATE_ERRORS } from '#apis/merchant/presentment-schema.ts';
 import { answerWith, isRefusal, resourceMissing } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
@@ -9,7 +13,7 @@ import { PAYMENT_INTENT_EXAMPLE } from '#payments/api-examples.ts';
 import { cancelIntent } from '#payments/cancel-intent.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
-import { renderIntent } from '#payments/render.ts';
+import { renderIntent, renderIntentForPeople } from '#payments/render.ts';
 
 /** The default of behavior.md 5.1. */
 const DEFAULT_EXPIRES_IN_SECONDS = 120;
@@ -63,7 +67,15 @@ export function createRoute(ctx: ApiContext) {
   });
 }
 
-export function retrieveRoute(ctx: ApiContext) {
+const FOR_SERVERS = { response: intentResponse('The payment intent.'), render: renderIntent };
+const FOR_PEOPLE = {
+  response: { schema: IntentForPeople, description: 'The payment intent.' },
+  render: renderIntentForPeople,
+};
+
+/** @param forPeople Adds the customer's total. */
+export function retrieveRoute(ctx: ApiContext, { forPeople = false } = {}) {
+  const { response, render } = forPeople ? FOR_PEOPLE : FOR_SERVERS;
   return defineRoute<MerchantCaller>({
     method: 'GET',
     path: '/payment_intents/{id}',
@@ -74,12 +86,12 @@ export function retrieveRoute(ctx: ApiContext) {
     scope: 'payments:read',
     idempotency: 'ignored',
     params: { id: 'paymentIntent' },
-    responses: { 200: intentResponse('The payment intent.') },
+    responses: { 200: response },
     errors: ['resource_missing'],
     handle: async ({ caller, params }) => {
       const intent = await readIntent(ctx, caller.tenant, params.id ?? '');
       if (intent === null) return resourceMissing('payment intent');
-      return answerWith(200, renderIntent(intent));
+      return answerWith(200, render(intent));
     },
   });
 }

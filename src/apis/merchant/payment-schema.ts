@@ -168,6 +168,26 @@ export const PaymentIntentSchema = Type.Object(
   { title: 'PaymentIntent', description: 'A request to be paid once, and its progress.' },
 );
 
+const expected = (description: string) =>
+  nullable(
+    Type.Integer({
+      minimum: 0,
+      description:
+        `${description} Until it is paid, this is what a pass would pay now, and \`null\` while ` +
+        'the service does not know the fees.',
+    }),
+  );
+
+/** Schema of an intent as the dashboard and support show it. */
+export const IntentForPeople = Type.Object(
+  {
+    ...PaymentIntentSchema.properties,
+    total: expected('What the customer pays, in USDC atoms: amount, tip and service fee.'),
+    service_fee: expected('The service fee in `total`, in USDC atoms.'),
+  },
+  { title: 'PaymentIntentWithTotal', description: 'A payment intent, and what its customer pays.' },
+);
+
 const fee = (description: string) =>
   Type.Integer({ minimum: 0, description: `${description} USDC atoms.` });
 
@@ -270,6 +290,7 @@ export const PaymentSchema = Type.Object(
 );
 
 export const PaymentIntentList = listOf(PaymentIntentSchema);
+export const IntentListForPeople = listOf(IntentForPeople);
 export const PaymentList = listOf(PaymentSchema);
 
 export const CreateIntentBody = Type.Object({

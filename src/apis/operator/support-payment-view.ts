@@ -1,7 +1,7 @@
 import Type from 'typebox';
 import type { AccountRow } from '#accounts/account-queries.ts';
 import { readTimeline, TimelineSchema } from '#apis/dashboard/payments/read-timeline.ts';
-import { PaymentIntentSchema, PaymentSchema } from '#apis/merchant/payment-schema.ts';
+import { IntentForPeople, PaymentSchema } from '#apis/merchant/payment-schema.ts';
 import { RefundSchema } from '#apis/merchant/refund-schema.ts';
 import { requestFields, requestView } from '#apis/merchant/request-log-routes.ts';
 import { FINDINGS, findingsOf, type SupportFacts } from '#apis/operator/explain-payment-state.ts';
@@ -16,7 +16,7 @@ import type { ApiContext } from '#payments/api-context.ts';
 import type { PaymentIntent } from '#payments/intent-rows.ts';
 import type { Payment } from '#payments/payment.ts';
 import { selectPayment } from '#payments/payment-queries.ts';
-import { renderIntent, renderPayment } from '#payments/render.ts';
+import { renderIntentForPeople, renderPayment } from '#payments/render.ts';
 import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
@@ -84,7 +84,7 @@ export const SupportViewSchema = Type.Object(
     findings: Type.Array(FindingSchema, {
       description: 'The reasons for its state, the most important first.',
     }),
-    payment_intent: PaymentIntentSchema,
+    payment_intent: IntentForPeople,
     payment: nullable(
       Type.Object(PaymentSchema.properties, {
         description: 'The payment; `null` until it is paid.',
@@ -211,7 +211,7 @@ export async function readSupportView(
       last_seen: terminal?.last_seen_at ?? null,
     },
     findings,
-    payment_intent: renderIntent(intent),
+    payment_intent: renderIntentForPeople(intent),
     payment: payment === null ? null : renderPayment(payment, receipts),
     refunds: refunds.map((refund) => renderRefund(refund, receipts)),
     timeline: timeline.view,

@@ -1,7 +1,7 @@
 import { type ReactNode, useState } from 'react';
 import { useParams } from 'wouter';
 import { declineText } from '../../data/refusal-text.ts';
-import type { PaymentIntent } from '../../data/types/dashboard.ts';
+import type { PaymentIntentWithTotal as PaymentIntent } from '../../data/types/dashboard.ts';
 import { ConfirmDialog } from '../../desk/confirm-dialog.tsx';
 import { Headline } from '../../desk/headline.tsx';
 import { Loaded } from '../../desk/loaded.tsx';
@@ -87,6 +87,12 @@ function tipOf({ tip, tipping, presentment }: PaymentIntent): ReactNode {
   return t(tip === null ? 'dashboard.intent.tip_offered' : 'dashboard.intent.no_tip', { offered });
 }
 
+function FeeOf({ presentment, service_fee: atoms }: PaymentIntent): ReactNode {
+  if (presentment === null) return atoms ? <Amount atoms={BigInt(atoms)} /> : null;
+  const { fees, currency } = presentment;
+  return fees ? <Money units={BigInt(fees)} currency={currency} /> : null;
+}
+
 function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
   const metadata = Object.entries(intent.metadata);
   const { amount, presentment, last_payment_error: declined } = intent;
@@ -116,9 +122,7 @@ function IntentView({ intent }: { readonly intent: PaymentIntent }): ReactNode {
             </Fact>
             <Fact name={t('dashboard.field.tip')}>{tipOf(intent)}</Fact>
             <Fact name={t('ui.service_fee')}>
-              {presentment?.fees ? (
-                <Money units={BigInt(presentment.fees)} currency={presentment.currency} />
-              ) : null}
+              <FeeOf {...intent} />
             </Fact>
             <RateFacts quoted={presentment} />
             <Fact name={t('dashboard.field.payment')}>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { PaymentIntent } from '../../data/types/dashboard.ts';
+import type { PaymentIntentWithTotal as PaymentIntent } from '../../data/types/dashboard.ts';
 import { FilterSelect, type Filters, FilterText, useFilters } from '../../desk/filters.tsx';
 import { LongList } from '../../desk/long-list.tsx';
 import { intentSum } from '../../ui/sale-total.tsx';
@@ -26,10 +26,10 @@ const columns = (): readonly Column<PaymentIntent>[] => [
   {
     name: t('dashboard.field.amount'),
     number: true,
-    cell: ({ id, amount, tip, presentment }) => (
+    cell: ({ id, amount, tip, presentment, total }) => (
       <SaleSum
         id={id}
-        {...intentSum({ amount, tip, presentment })}
+        {...intentSum({ amount, tip, presentment, total })}
         tip={tip}
         tipPrice={tipPrice(presentment, BigInt(tip ?? 0))}
       />

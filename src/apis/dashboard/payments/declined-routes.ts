@@ -1,13 +1,13 @@
 import Type from 'typebox';
 import { selectDeclinedIntents } from '#apis/dashboard/payments/search-queries.ts';
 import { MODE, personRoute } from '#apis/dashboard/person-route.ts';
-import { PaymentIntentList } from '#apis/merchant/payment-schema.ts';
+import { IntentListForPeople } from '#apis/merchant/payment-schema.ts';
 import type { Page } from '#db/paging.ts';
 import { answerList } from '#http/cursors.ts';
 import { createdParameters, idOf, oneOf, pageParameters } from '#http/schema.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
-import { renderIntent } from '#payments/render.ts';
+import { renderIntentForPeople } from '#payments/render.ts';
 
 const DeclinedQuery = Type.Object({
   ...pageParameters,
@@ -27,14 +27,14 @@ export function declinedRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
     description: 'Includes intents that were paid after the decline.',
     access: 'viewer',
     query: DeclinedQuery,
-    response: PaymentIntentList,
+    response: IntentListForPeople,
     errors: ['cursor_invalid'],
     handle: async ({ caller: { tenant }, query, now }) => {
       const pagination = { list: 'declined intents', tenant, query, cursorKey };
       const { decline_code: code, terminal = null } = query;
       const filter = { tenant, code, terminal, now };
       const read = (page: Page) => selectDeclinedIntents(db, filter, page);
-      return answerList(pagination, read, renderIntent);
+      return answerList(pagination, read, renderIntentForPeople);
     },
   });
 }
