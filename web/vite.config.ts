@@ -48,8 +48,9 @@ const TEXT = new RegExp(
 /** Modules that a till always needs. */
 const TILL = modules({
   'web/terminal':
-    'charge page-path split-bill till-currency till-machine till-phases till-storage till-words',
-  'web/terminal/screens': 'catalogue-link find-link lazy-offline lazy-parts not-opened till-icon',
+    'charge page-path split-bill till-currency till-machine till-pages till-phases till-storage ' +
+    'till-words',
+  'web/terminal/screens': 'find-link lazy-offline lazy-parts not-opened till-icon',
   'web/data': 'device-api',
 });
 

@@ -58,7 +58,7 @@ test('an amount that can be read in two ways is never charged', async () => {
 test('the back button leaves no payment behind', async () => {
   const { sandbox, till, page, terminal } = await newTill(stage());
   await page.getByRole('link', { name: 'History' }).click();
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await till.ask('2.50');
   await page.goBack();
   await till.testPass.waitFor();

@@ -38,7 +38,7 @@ async function allShow(places: readonly Locator[]): Promise<void> {
 test('a cancel during the confirmation wins on all screens, or loses to the approval', async () => {
   const { sandbox, browser, till, terminal } = await newTill(stage());
   const display = await openDisplay(till);
-  await till.page.getByRole('link', { name: 'Till' }).click();
+  await till.page.getByRole('link', { name: 'Keypad' }).click();
   const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
   await askFirst(wallet);
   await tapAsking(till, terminal.id, pass);

@@ -16,6 +16,7 @@ import {
   mostOff,
   pieces,
   readQuantity,
+  type Sellable,
   saleOf,
   withOptions,
 } from './cart.ts';
@@ -32,7 +33,7 @@ const CAKE = { ...COFFEE, id: 'item_2', name: 'Cake', unit_amount: 420, tax_rate
 const sum = (sum: number): Discount => ({ sum, rate: null, name: null });
 const firstOf = ({ lines: [line] }: Cart) => line ?? assert.fail('no line');
 
-const filled = (...items: readonly (typeof COFFEE)[]): Cart =>
+const filled = (...items: readonly Sellable[]): Cart =>
   items.reduce<Cart | null>((cart, item) => addItem(cart, item, 'eur'), null) ??
   assert.fail('no cart');
 

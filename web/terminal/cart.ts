@@ -16,7 +16,8 @@ export interface ItemOption {
 }
 
 export interface Sellable {
-  readonly id: string;
+  /** `null` for a typed amount, which is no item of the catalog. */
+  readonly id: string | null;
   readonly name: string;
   readonly unit_amount: number;
   readonly tax_rate: number;
@@ -25,7 +26,8 @@ export interface Sellable {
 
 /** A line of the sale. It keeps the price that the item had when it was added. */
 export interface CartLine extends LineItem {
-  readonly item: string;
+  /** `null` for a typed amount. */
+  readonly item: string | null;
 }
 
 /** A discount as the cashier chose it: a sum, or a rate in basis points. */
@@ -67,6 +69,14 @@ export function plusOne(quantity: LineItem['quantity']): LineItem['quantity'] {
   const [whole = '0', fraction] = String(quantity).split('.');
   const more = Number(whole) + 1;
   return fraction === undefined ? more : `${more}.${fraction}`;
+}
+
+/** Returns the quantity less one; `null` if nothing is left of the line. */
+export function lessOne(quantity: LineItem['quantity']): LineItem['quantity'] | null {
+  const [whole = '0', fraction] = String(quantity).split('.');
+  const less = Number(whole) - 1;
+  if (less < 0 || (less === 0 && fraction === undefined)) return null;
+  return fraction === undefined ? less : `${less}.${fraction}`;
 }
 
 /** Returns what a discount takes from a price now. A line below 0 has no discount. */

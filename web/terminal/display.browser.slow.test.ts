@@ -13,7 +13,7 @@ test('a second window shows the customer the state of the sale, and asks for not
     if (request.url().includes('/api/')) requests.push(request.url());
   });
   await display.getByText('Welcome').waitFor();
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await till.ask('2.50');
   await display.getByRole('img', { name: 'Pay with any wallet' }).waitFor();
   await display.getByText('2.50 USDC').waitFor();
@@ -40,7 +40,7 @@ test('a second window shows the customer the state of the sale, and asks for not
 test('the customer chooses the tip in the customer window, and the till continues', async () => {
   const { sandbox, till, page, terminal } = await newTill(stage());
   const display = await openDisplay(till);
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   const sale = { amount: 20_000_000, terminal: terminal.id, tipping: { percentages: [10, 15] } };
   await postAsMerchant(sandbox, '/payment_intents', sale);
   await display.getByRole('radio', { name: /^15 %/ }).check();

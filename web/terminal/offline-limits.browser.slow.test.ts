@@ -124,7 +124,7 @@ test('a sale that bounces is shown with its reason, and its wallet is refused', 
   await page.getByText('The wallet doesn’t hold enough.').waitFor();
   await till.checkAccessibility();
   await page.getByText('1 sale bounced', { exact: true }).waitFor({ state: 'hidden' });
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await till.amount.waitFor();
   await till.cut();
   await till.answer(await signRequest(empty, await till.request('1.00')));

@@ -125,7 +125,7 @@ test('the code on the printed slip finds the sale again', async () => {
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('button', { name: /^Connect a printer/ }).click();
   await page.getByText('58 mm').click();
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await till.amount.waitFor();
   await till.cut();
   await sellOffline(till, '4.30');
@@ -190,7 +190,7 @@ test('a sale that was signed at earlier fees bounces, and the till shows why', a
     // The next sale uses the new rates and is paid.
     const told = page.waitForResponse((response) => response.url().endsWith('/v1/terminal'));
     await page.reload();
-    await page.getByRole('link', { name: 'Till' }).click();
+    await page.getByRole('link', { name: 'Keypad' }).click();
     await till.amount.waitFor();
     await (await told).finished();
     await till.cut();

@@ -181,7 +181,7 @@ test('one sale has the same two sums on every screen and paper', async () => {
   const { wallet, pass } = await readyWallet(browser, sandbox);
   const { till, page, terminal } = await newTill(stage());
   const display = await openDisplay(till);
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   const created = await postAsMerchant(sandbox, '/payment_intents', {
     ...CAFE_SALE,
     terminal: terminal.id,

@@ -64,7 +64,7 @@ test('a refund of a sale in euros is typed and shown in euros', async () => {
 test('a tip is in the currency of its sale; the customer’s display shows both sums', async () => {
   const { sandbox, till, page, terminal } = await newTill(stage(), PHONE);
   const display = await openDisplay(till);
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await postAsMerchant(sandbox, '/payment_intents', {
     presentment: { currency: 'eur', amount: 2_000 },
     terminal: terminal.id,

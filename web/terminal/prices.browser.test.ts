@@ -84,6 +84,7 @@ test('an owner sets up prices, a tax rate and items, and the till sells them', a
 
 test('a till of a shop in euros types, charges and shows euros', async () => {
   const { till, page, terminal } = await newTill(stage(), PHONE);
+  await page.getByRole('link', { name: 'Keypad' }).click();
   for (const key of ['2', '.', '5', '0'])
     await page.getByRole('button', { name: key, exact: true }).click();
   await page.getByRole('button', { name: 'Charge €2.50', exact: true }).click();
@@ -119,6 +120,7 @@ test('a typed sum is a line with the shop’s default tax rate, and leaves the c
   await page.getByRole('link', { name: /^Catalogue/ }).click();
   await page.getByRole('button', { name: /^Bread/ }).click();
   await page.goto(`${sandbox.web_url}/terminal`);
+  await page.getByRole('region', { name: 'Cart' }).waitFor();
   await till.ask('10.70');
   const [intent] = await intentsOf(sandbox, terminal);
   assert.equal(quotedOf(intent).amount, 1_070);
@@ -144,6 +146,7 @@ test('a typed sum is a line with the shop’s default tax rate, and leaves the c
 test('the till of an Austrian shop types and shows a decimal comma', async () => {
   const { till, page } = await newTill(stage(), { ...PHONE, locale: 'en-AT' });
   const control = (name: string) => page.locator(`[data-name="${name}"]`);
+  await control('Keypad').click();
   await page.getByRole('button', { name: ',', exact: true }).waitFor();
   for (const key of ['2', '.', '5', '0']) await control(key).click();
   assert.equal(await till.amount.inputValue(), '2,50');

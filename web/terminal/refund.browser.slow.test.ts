@@ -160,7 +160,7 @@ test('a week later, another till refunds a sale by its receipt and a manager’s
   await checkRefundedOnce(scene);
 
   // A receipt held to the reader while no payment waits opens its sale.
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await page.keyboard.type(`https://shop.example/${(print ?? '').replace('#print', '')}`);
   await page.keyboard.press('Enter');
   await page.getByText('Partly refunded').waitFor();

@@ -117,7 +117,7 @@ test('the end of a shift: totals to print, and the next one starts at zero', asy
   await payPart(till);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('textbox', { name: 'Cashier' }).fill(' Ada ');
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   await till.amount.fill('2.10');
   await payPart(till);
   await page.getByRole('link', { name: 'Totals' }).click();
@@ -207,7 +207,7 @@ test('a result plays a sound, also after a reload, unless sounds are off', async
   assert.ok(heard > 0, `${heard} notes`);
   await page.getByRole('link', { name: 'Settings' }).click();
   await page.getByRole('switch', { name: 'Sounds' }).click();
-  await page.getByRole('link', { name: 'Till' }).click();
+  await page.getByRole('link', { name: 'Keypad' }).click();
   assert.equal(await sell(), heard, 'silent');
   till.checkClean();
   await till.close();

@@ -242,7 +242,7 @@ const PAGES: readonly Shot[] = [
   tillShot('totals', async (stage) => {
     await stage.page.getByRole('link', { name: 'Settings' }).click();
     await stage.page.getByRole('textbox', { name: 'Cashier' }).fill('Ada Lovelace');
-    await stage.page.getByRole('link', { name: 'Till' }).click();
+    await stage.page.getByRole('link', { name: 'Keypad' }).click();
     await sell(stage, '12.50');
     await stage.page.getByRole('link', { name: 'Totals' }).click();
     await stage.page.getByText('Refunds (0)').first().waitFor();

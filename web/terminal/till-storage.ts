@@ -1,5 +1,6 @@
 import { fromBase64, toBase64 } from '../data/bytes.ts';
 import type { RefundPart } from '../data/refund-request-fields.ts';
+import type { CatalogueItem } from '../data/types/device.ts';
 import { canSeal, StorageUnavailable, seal, unseal } from './sealed-storage.ts';
 import { NEW_TILL, type Till } from './till-phases.ts';
 
@@ -13,6 +14,7 @@ const SETTINGS = 'tapline.terminal.settings';
 const REFUND = 'tapline.terminal.refund.2';
 const USB_READER = 'tapline.terminal.usb-reader';
 const OFFLINE = 'tapline.terminal.offline';
+const CATALOGUE = 'tapline.terminal.catalogue';
 
 /** JSON has no bigint, so it is stored as a string. */
 function toJson(value: unknown): string {
@@ -111,6 +113,7 @@ export async function keepPairing(next: Pairing): Promise<void> {
   if (readKept<StoredPairing>(PAIRING)?.terminal !== next.terminal) {
     keep(TILL, null);
     keep(REFUND, null);
+    keep(CATALOGUE, null);
   }
   await storePairing(next);
   pairing = next;
@@ -193,6 +196,20 @@ export function keptSettings(): Settings {
 
 export function keepSettings(settings: Settings): void {
   keep(SETTINGS, settings);
+}
+
+/** The items that this till can sell offline. */
+export function keptCatalogue(): readonly CatalogueItem[] | null {
+  return readKept(CATALOGUE);
+}
+
+/** Keeps no items if the browser has no room for them; nothing else depends on them. */
+export function keepCatalogue(items: readonly CatalogueItem[]): void {
+  try {
+    keep(CATALOGUE, items);
+  } catch {
+    keep(CATALOGUE, null);
+  }
 }
 
 /** True if this browser may hold, or may still accept, offline sales. */

@@ -45,7 +45,7 @@ function displayShot(name: string, lead: (counter: Counter) => Promise<void>): S
       const counter = await newTill(scene, undefined, { label: LABEL });
       const { till } = counter;
       const page = await openDisplay(till);
-      await till.page.getByRole('link', { name: 'Till' }).click();
+      await till.page.getByRole('link', { name: 'Keypad' }).click();
       await till.ask('12.80');
       await lead(counter);
       return { ...till, page };

@@ -103,6 +103,8 @@ export function tillOf(window: TestWindow): TillWindow {
     testPass: page.getByRole('combobox', { name: 'Test pass' }),
     result: (word: string) => resultIn(page, word),
     ask: async (amount) => {
+      // A till with a catalogue opens on its items.
+      await page.getByRole('link', { name: 'Keypad', exact: true }).click();
       await till.amount.fill(amount);
       await till.charge.click();
       await till.testPass.waitFor();
@@ -155,7 +157,7 @@ export async function openTill(
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await start(page);
   const till = tillOf(window);
-  await till.amount.waitFor();
+  await page.getByRole('link', { name: 'Keypad', exact: true }).waitFor();
   return till;
 }
 

@@ -22,7 +22,7 @@ export const TILL_ICONS = {
 /** Icons of the till's cart, which loads later. */
 export const CART_ICONS = {
   more: 'plus',
-  edit: 'pencil',
+  less: 'minus',
 } as const;
 
 /** Icons of the dashboard's catalog page only. */

@@ -5,6 +5,8 @@ import { type Read, readText } from './read-credential.ts';
 const GAP_MS = 250;
 /** Minimum length of a read. A person may have typed a shorter text. */
 const LEAST_LENGTH = 12;
+/** Minimum length of a barcode, which is read while no payment waits: EAN-8. */
+const LEAST_CODE = 8;
 /**
  * The slowest reader, in milliseconds per key. That is 150 words a minute, which no person types
  * for a whole read.
@@ -108,8 +110,8 @@ export function readKeyboard(reader: KeyboardReader, signal: AbortSignal): void 
     event.preventDefault();
     event.stopPropagation();
     for (const [field, value] of before) putBack(field, value);
-    if (lengthOf({ letters, places }) < LEAST_LENGTH) return;
     const expected = isTap ? payment : null;
+    if (lengthOf({ letters, places }) < (expected === null ? LEAST_CODE : LEAST_LENGTH)) return;
     void decode({ letters, places }).then(({ text, read }) => {
       if (expected !== null && expected === reader.waiting()) reader.onRead(read);
       else reader.onStray(text, read);

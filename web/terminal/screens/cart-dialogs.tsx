@@ -5,13 +5,13 @@ import { Button } from '../../ui/button.tsx';
 import { Choice } from '../../ui/choice.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { formatMoney } from '../../ui/format-price.ts';
+import { formatMoney, sumRules } from '../../ui/format-price.ts';
 import { rateText } from '../../ui/percent.ts';
 import { quantityText } from '../../ui/quantity-text.ts';
 import { SumField } from '../../ui/sum-field.tsx';
 import { t } from '../../ui/text/t.ts';
 import { Money } from '../../ui/typed-money.tsx';
-import type { TypedSum } from '../../ui/typed-sum.ts';
+import { readSum, type TypedSum } from '../../ui/typed-sum.ts';
 import {
   type Cart,
   type CartLine,
@@ -205,7 +205,7 @@ export function OptionsDialog({ item, onClose, onAdd }: OptionsDialogProps): Rea
           />
         ))}
         <Button data-name="Add" type="submit" kind="primary" large>
-          {t('till.catalogue.add_button', { sum: formatMoney(BigInt(sold.unit_amount), currency) })}
+          {addWords(BigInt(sold.unit_amount), currency)}
         </Button>
       </form>
     </Dialog>
@@ -225,4 +225,52 @@ function OptionLabel({
       {price === 0 ? null : <Money units={BigInt(price)} currency={currency} />}
     </>
   );
+}
+
+export interface OtherAmountDialogProps {
+  readonly currency: string | null;
+  /** The tax rate of typed sums in basis points; `null` if there is none. */
+  readonly taxRate: number | null;
+  readonly onClose: () => void;
+  readonly onAdd: (amount: Sellable) => void;
+}
+
+/** Matches the minus of a keyboard and that of typesetting. */
+const MINUS = /^\s*[-−]/;
+
+/** Adds a line without an item. A deposit that is returned is below 0. */
+export function OtherAmountDialog(props: OtherAmountDialogProps): ReactNode {
+  const { currency, taxRate, onClose, onAdd } = props;
+  const [text, setText] = useState('');
+  const sum = readSum(text.replace(MINUS, ''), sumRules(currency));
+  const units = sum.is === 'sum' && sum.units > 0n ? sum.units : null;
+  const price = units === null ? null : MINUS.test(text) ? -units : units;
+  const add = (event: FormEvent) => {
+    event.preventDefault();
+    if (price === null) return;
+    const tax = { tax_rate: taxRate ?? 0, tax_inclusive: true };
+    onAdd({ id: null, name: t('till.amount'), unit_amount: Number(price), ...tax });
+  };
+  const button = price === null ? t('till.catalogue.add') : addWords(price, currency);
+  return (
+    <Dialog title={t('till.catalogue.other_amount')} onClose={onClose}>
+      <form className="stack" onSubmit={add} noValidate>
+        <SumField
+          data-name="Amount"
+          label={t('till.amount')}
+          value={text}
+          sum={sum}
+          currency={currency}
+          onText={setText}
+        />
+        <Button data-name="Add" type="submit" kind="primary" large disabled={price === null}>
+          {button}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}
+
+function addWords(units: bigint, currency: string | null): string {
+  return t('till.catalogue.add_button', { sum: formatMoney(units, currency) });
 }

@@ -15,6 +15,7 @@ import {
   cartTotal,
   changeLine,
   isDiscounted,
+  lessOne,
   lineKey,
   linesTotal,
   lineTotal,
@@ -43,11 +44,12 @@ function discountWords(given: {
 interface LineProps {
   readonly line: CartLine;
   readonly currency: string | null;
+  readonly onLess: () => void;
   readonly onMore: () => void;
   readonly onChange: () => void;
 }
 
-function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
+function Line({ line, currency, onLess, onMore, onChange }: LineProps): ReactNode {
   const { name, quantity, unit_amount: price, discount, discount_rate: rate } = line;
   const less = discountWords({ name: line.discount_name, rate });
   const off = formatMoney(BigInt(-discount), currency);
@@ -55,6 +57,12 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
   return (
     <li className="cart-line">
       <span className="cart-what">
+        <button
+          type="button"
+          className="cart-edit"
+          aria-label={t('till.cart.edit', { name })}
+          onClick={onChange}
+        />
         <bdi className="cart-name">{name}</bdi>
         <span className="soft small">
           {t('till.cart.line', { quantity: quantityText(quantity), price: each })}
@@ -72,18 +80,18 @@ function Line({ line, currency, onMore, onChange }: LineProps): ReactNode {
         <button
           type="button"
           className="cart-button"
-          aria-label={t('till.cart.more', { name })}
-          onClick={onMore}
+          aria-label={t('till.cart.less', { name })}
+          onClick={onLess}
         >
-          <Drawing path={PATHS.more} />
+          <Drawing path={PATHS.less} />
         </button>
         <button
           type="button"
           className="cart-button"
-          aria-label={t('till.cart.edit', { name })}
-          onClick={onChange}
+          aria-label={t('till.cart.more', { name })}
+          onClick={onMore}
         >
-          <Drawing path={PATHS.edit} />
+          <Drawing path={PATHS.more} />
         </button>
       </span>
     </li>
@@ -138,6 +146,10 @@ function CartLines({ cart, presets, onCart }: CartProps): ReactNode {
   const line = cart.lines.find((one) => lineKey(one) === changing);
   const more = (one: CartLine) =>
     onCart(changeLine(cart, one, { quantity: plusOne(one.quantity) }));
+  const less = (one: CartLine) => {
+    const quantity = lessOne(one.quantity);
+    onCart(changeLine(cart, one, quantity === null ? null : { quantity }));
+  };
   return (
     <>
       <ul className="cart-lines">
@@ -146,6 +158,7 @@ function CartLines({ cart, presets, onCart }: CartProps): ReactNode {
             key={lineKey(one)}
             line={one}
             currency={cart.currency}
+            onLess={() => less(one)}
             onMore={() => more(one)}
             onChange={() => setChanging(lineKey(one))}
           />
@@ -225,11 +238,15 @@ export function CartPart(props: CartPartProps): ReactNode {
   };
   return (
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
-      {cart === null ? (
-        <p className="soft">{t('till.cart.empty')}</p>
-      ) : (
-        <>
+      <div className="cart-scroll">
+        {cart === null ? (
+          <p className="soft">{t('till.cart.empty')}</p>
+        ) : (
           <CartLines cart={cart} presets={presets} onCart={put} />
+        )}
+      </div>
+      {cart === null ? null : (
+        <>
           <Sums cart={cart} />
           <CartWays cart={cart} presets={presets} onCart={put} />
         </>

@@ -161,7 +161,7 @@ function Face({ merchant, shown }: DisplayState): ReactNode {
     case 'checking':
       return <Full look="info" title={t(WORDS.checking)} due={shown} />;
     case 'confirming': {
-      return <Full look="info" title={t(WORDS.displayConfirm)} due={shown} />;
+      return <Full look="info" title={t('till.display_confirm')} due={shown} />;
     }
     case 'result': {
       const { outcome, decline } = shown;
@@ -181,7 +181,7 @@ export function DisplayScreen(): ReactNode {
       <h1 className={state === null ? 'unseen' : undefined}>
         <bdi>{state?.merchant || t('till.display.heading')}</bdi>
       </h1>
-      {state === null ? <Waiting words={t(WORDS.displayAlone)} /> : <Face {...state} />}
+      {state === null ? <Waiting words={t('till.display_alone')} /> : <Face {...state} />}
     </main>
   );
 }

@@ -12,7 +12,6 @@ import { nextPart, remaining } from '../split-bill.ts';
 import { isTypedElsewhere, tillCurrency } from '../till-currency.ts';
 import type { Till } from '../till-phases.ts';
 import { WORDS } from '../till-words.ts';
-import { CatalogueLink } from './catalogue-link.tsx';
 import { FindLink } from './find-link.tsx';
 import { SplitBanner, SplitDialog } from './lazy-parts.ts';
 import { NotOpened } from './not-opened.tsx';
@@ -105,7 +104,6 @@ function More({ view, runner, total, currency }: MoreProps): ReactNode {
         <Button kind="quiet" onClick={() => goTo('history/last')}>
           {t('till.keypad.last_payment_button')}
         </Button>
-        {view.till.split === null ? <CatalogueLink cart={view.till.cart} /> : null}
         <FindLink />
         {view.till.split === null && total !== null ? (
           <Button kind="quiet" onClick={() => setSplitting(true)}>

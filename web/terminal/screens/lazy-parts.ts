@@ -13,4 +13,6 @@ export const OfflineSales = partOf(async () => (await import('./offline-sales.ts
 export const ManagerDialog = partOf(
   async () => (await import('./manager-dialog.tsx')).ManagerDialog,
 );
+export const KeyEnded = partOf(async () => (await import('./till-notices.tsx')).KeyEnded);
+export const NewVersion = partOf(async () => (await import('./till-notices.tsx')).NewVersion);
 export const WhoIsIn = partOf(async () => (await import('./cashiers.tsx')).WhoIsIn);

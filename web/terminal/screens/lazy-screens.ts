@@ -1,6 +1,14 @@
 import { partOf } from '../../ui/lazy-part.ts';
 import { AcceptedScreen, AskingScreen } from './lazy-offline.ts';
-import { OfflineSales, Qr, SalesWait, ScanDialog, SplitDialog, TipScreen } from './lazy-parts.ts';
+import {
+  KeyEnded,
+  OfflineSales,
+  Qr,
+  SalesWait,
+  ScanDialog,
+  SplitDialog,
+  TipScreen,
+} from './lazy-parts.ts';
 
 /**
  * Screens that an idle till does not show load later, so that the till opens sooner. The service
@@ -42,6 +50,7 @@ const ALL = [
   AcceptedScreen,
   SalesWait,
   OfflineSales,
+  KeyEnded,
 ];
 
 /**

@@ -42,14 +42,16 @@ export function WorkingScreen({
     <div className="stack filling">
       <section className="outcome is-full-plain" role="status">
         <span className="spinner" aria-hidden="true" />
-        <h1>{isOpening ? t(WORDS.opening) : t(WORDS.canceling)}</h1>
+        <h1>{isOpening ? t('till.opening') : t('till.canceling')}</h1>
         {isOpening ? (
           <LargeMoney units={phase.create.amount} currency={phase.create.currency} />
         ) : (
           <Total {...dueFor(phase.intent, phase.tip ?? 0n, device?.fee_rates)} />
         )}
         <p>
-          {!isOpening && asksCustomer(phase.intent) ? t(WORDS.cancelingHint) : t(WORDS.openingHint)}
+          {!isOpening && asksCustomer(phase.intent)
+            ? t('till.canceling_hint')
+            : t('till.opening_hint')}
         </p>
       </section>
       {isOpening && phase.sends > 1 ? (
@@ -80,7 +82,7 @@ function ConfirmLeft({
 
 /** Explains why a large payment still waits after it is in a block. */
 function waitHint({ waits_for: waitsFor }: Intent): string {
-  return waitsFor === null ? t(WORDS.checkingHint) : t(WORDS.includedHint[waitsFor]);
+  return waitsFor === null ? t('till.checking_hint') : t(`till.included_hint.${waitsFor}`);
 }
 
 /**
@@ -100,7 +102,7 @@ export function CheckingScreen({
   const until = asks ? (intent.next_action?.expires_at ?? null) : null;
   const tip = (phase.at === 'tapping' ? phase.tap.tip : phase.tip) ?? 0n;
   useEffect(() => signal('wait', settings.sound), [settings.sound]);
-  const word = asks ? WORDS.confirming : WORDS.checking;
+  const word = asks ? 'till.confirming' : WORDS.checking;
   return (
     <div className="stack filling">
       <title>{`${t(word)} · Tapline`}</title>
@@ -112,8 +114,8 @@ export function CheckingScreen({
         {asks ? <Icon name="wait" /> : <span className="spinner" aria-hidden="true" />}
         <h1>{t(word)}</h1>
         <Total {...dueFor(intent, tip, device?.fee_rates)} />
-        <p>{asks ? t(WORDS.confirmingHint) : waitHint(intent)}</p>
-        {asks ? null : <p>{t(WORDS.takeAway)}</p>}
+        <p>{asks ? t('till.confirming_hint') : waitHint(intent)}</p>
+        {asks ? null : <p>{t('till.take_away')}</p>}
         {until === null ? null : <ConfirmLeft until={until} clockOffsetMs={view.clockOffsetMs} />}
       </section>
       {asks ? (

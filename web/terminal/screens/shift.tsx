@@ -5,6 +5,7 @@ import { AccountTimes } from '../../ui/time.tsx';
 import { keepAwake } from '../keep-awake.ts';
 import { replacePlace, usePlace } from '../page-path.ts';
 import { isBetweenSales } from '../till-machine.ts';
+import { pagesOf, SALE_PAGES } from '../till-pages.ts';
 import { TillRunner } from '../till-runner.ts';
 import { keepSettings, keptSettings, type Pairing, type Settings } from '../till-storage.ts';
 import { KeypadScreen } from './keypad.tsx';
@@ -22,11 +23,10 @@ import {
 } from './lazy-screens.ts';
 import type { TillContext } from './till-context.ts';
 import { Bar } from './till-header.tsx';
+import { useCatalogue } from './use-catalogue.ts';
 import { useOffline } from './use-offline.ts';
 import { useReaders } from './use-readers.ts';
-
-/** After a payment that started on the catalog page, the till returns to it. */
-const CATALOGUE = 'catalogue';
+import { useScannedItem } from './use-scanned-item.ts';
 
 export interface ShiftProps {
   readonly pairing: Pairing;
@@ -144,9 +144,14 @@ function RunningShift(props: RunningProps): ReactNode {
     if (begins) change({ shiftSince: new Date(Date.now()).toISOString() });
   }, [begins, change]);
   const offline = useOffline(props.pairing, { device, view });
-  const readers = useReaders({ api, runner, view, settings, device, offline });
+  const place = usePlace();
+  const isAtSale = view.till.phase.at === 'keypad';
+  const catalogue = useCatalogue(api, view.reached, `${place} ${isAtSale}`);
+  const state = { runner, view, device, settings, catalogue };
+  const scanned = useScannedItem(state);
+  const readers = useReaders({ api, ...state, scanned, offline });
   useSigner({ api, runner, device });
-  const context = { api, runner, view, device, settings, readers, change, offline };
+  const context = { api, ...state, scanned, readers, change, offline };
   useEffect(() => {
     const end = new AbortController();
     loadParts(end.signal);
@@ -194,14 +199,15 @@ function Screen(context: TillContext): ReactNode {
   const isOver = phase.at === 'result' || phase.at === 'accepted';
   const isBusy = phase.at !== 'keypad' && !isOver;
   useEffect(() => {
-    if (isBusy && place !== '' && place !== CATALOGUE) replacePlace('');
+    if (isBusy && !SALE_PAGES.includes(place)) replacePlace('');
   }, [isBusy, place]);
   if (isBusy) return <PaymentScreen {...context} />;
-  const [page, id = null] = place.split('/');
+  const [named, id = null] = place.split('/');
+  const page = named === '' ? pagesOf(context)[0] : named;
   if (page === 'history') return <HistoryScreen {...context} paymentId={id} />;
   if (page === 'find') return <FindScreen {...context} receipt={id} />;
   if (page === 'settings') return <SettingsScreen {...context} />;
   if (page === 'totals') return <TotalsScreen {...context} part={id} />;
-  if (page === CATALOGUE && phase.at === 'keypad') return <CatalogueScreen {...context} />;
+  if (page === 'catalogue' && phase.at === 'keypad') return <CatalogueScreen {...context} />;
   return isOver ? <PaymentScreen {...context} /> : <KeypadScreen {...context} />;
 }

@@ -4,7 +4,9 @@ import type { Read, Unread } from '../reader/read-credential.ts';
 import type { UsbState } from '../reader/usb-reader.ts';
 import type { TillRunner, TillView } from '../till-runner.ts';
 import type { Settings } from '../till-storage.ts';
+import type { Catalogue } from './use-catalogue.ts';
 import type { ChipPrompt } from './use-chip-asks.ts';
+import type { Scanned } from './use-scanned-item.ts';
 
 export interface TillContext {
   readonly api: DeviceApi;
@@ -14,6 +16,8 @@ export interface TillContext {
   readonly device: Device | null;
   readonly settings: Settings;
   readonly readers: Readers;
+  readonly catalogue: Catalogue;
+  readonly scanned: Scanned;
   readonly offline: OfflineSelling;
   readonly change: (part: Partial<Settings>) => void;
 }

@@ -1,39 +1,34 @@
 import type { ReactNode } from 'react';
-import { Button } from '../../ui/button.tsx';
 import { Icon } from '../../ui/icon.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { SkipLink } from '../../ui/skip-link.tsx';
 import { Status } from '../../ui/status.tsx';
 import { t } from '../../ui/text/t.ts';
 import { goTo, usePlace } from '../page-path.ts';
 import { isBetweenSales } from '../till-machine.ts';
-import { WORDS } from '../till-words.ts';
-import { SalesWait, WhoIsIn } from './lazy-parts.ts';
+import { pagesOf } from '../till-pages.ts';
+import { KeyEnded, NewVersion, SalesWait, WhoIsIn } from './lazy-parts.ts';
 import { OfflineNotice } from './offline-notice.tsx';
 import type { TillContext } from './till-context.ts';
 
-const PAGES = [
-  { name: 'till.bar.till', place: '' },
-  { name: 'till.bar.history', place: 'history' },
-  { name: 'till.bar.totals', place: 'totals' },
-  { name: 'till.bar.settings', place: 'settings' },
-] as const;
-
-function Links({ settings, change }: TillContext): ReactNode {
-  const [page] = usePlace().split('/');
+function Links(context: TillContext): ReactNode {
+  const { settings, change } = context;
+  const pages = pagesOf(context);
+  const [named] = usePlace().split('/');
+  const page = named === '' ? pages[0] : named;
   return (
     <nav className="till-nav unprinted" aria-label={t('till.bar.name')}>
-      {PAGES.map(({ name, place }) => (
+      {pages.map((place) => (
         <a
-          key={name}
-          href={place === '' ? 'terminal' : `terminal/${place}`}
+          key={place}
+          data-name={`${place[0]?.toUpperCase()}${place.slice(1)}`}
+          href={`terminal/${place}`}
           aria-current={page === place ? 'page' : undefined}
           onClick={(event) => {
             event.preventDefault();
             goTo(place);
           }}
         >
-          {t(name)}
+          {t(`till.bar.${place}`)}
         </a>
       ))}
       {settings.pin === null ? null : (
@@ -74,21 +69,8 @@ export function Bar(props: BarProps): ReactNode {
       {isIdle && settings.person !== null ? <WhoIsIn {...props} /> : null}
       <OfflineNotice {...props} />
       {outlook === null && sales.length === 0 && hasStorage ? null : <SalesWait {...props} />}
-      {view.keyEnded ? (
-        <Notice tone="bad" role="alert">
-          <strong>{t(WORDS.keyEnded)}</strong>
-          <p>{t(WORDS.keyEndedHint)}</p>
-          <Button data-name="Pair" onClick={onPairAgain}>
-            {t('till.bar.pair_again')}
-          </Button>
-        </Notice>
-      ) : null}
-      {hasNewVersion && isIdle ? (
-        <Notice tone="info">
-          <p>{t('till.bar.new_version')}</p>
-          <Button onClick={() => location.reload()}>{t('till.bar.new_version_button')}</Button>
-        </Notice>
-      ) : null}
+      {view.keyEnded ? <KeyEnded onPairAgain={onPairAgain} /> : null}
+      {hasNewVersion && isIdle ? <NewVersion /> : null}
     </header>
   );
 }

@@ -16,6 +16,7 @@ import { SalesLeft } from './lazy-parts.ts';
 import { ShiftsScreen } from './shifts.tsx';
 import type { TillContext } from './till-context.ts';
 import { NotLoaded, useLoaded } from './use-loaded.tsx';
+import './totals.css';
 
 type Figures = Totals['total'];
 

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
 import type { Device, DeviceApi } from '../../data/device-api.ts';
-import { withTexts } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
 import { goTo } from '../page-path.ts';
 import type { Chip } from '../reader/chip-commands.ts';
@@ -73,40 +72,8 @@ interface Chips {
 
 type Signing = Pick<TillContext, 'runner' | 'api' | 'offline'>;
 
-interface ChipSending extends Signing, Pick<ChipAsks, 'askPin'> {
-  readonly until: AbortSignal;
-}
-
-/** Has a chip sign this payment, and sends the signature to the service. */
-async function tapByChip(
-  chip: Chip,
-  { intent, tip }: Open,
-  { runner, api, askPin, until }: ChipSending,
-): Promise<Unread | null> {
-  const { signByChip } = await withTexts(() => import('../reader/sign-by-chip.ts'));
-  const payment = { api, intent: intent.id, tip, chip, askPin };
-  const signed = await signByChip(payment, until);
-  if (signed.is !== 'signed') return signed;
-  if (waiting(runner) !== intent.id) return null;
-  const tap = { key: crypto.randomUUID(), signed: signed.signed, tip };
-  runner.dispatch({ type: 'tap', tap });
-  return null;
-}
-
-/** Has a chip sign an offline sale, and stores the signature. */
-async function acceptByChip(
-  chip: Chip,
-  request: Asking,
-  { runner, offline, askPin, until }: ChipSending,
-): Promise<Unread | null> {
-  const till = await offline.till();
-  if (till === null) return { is: 'not_signed', message: null };
-  const { signOffline } = await withTexts(() => import('../offline/sign-offline.ts'));
-  const accepted = await signOffline({ till, asked: request, chip, askPin }, until);
-  if ('is' in accepted) return accepted;
-  runner.dispatch({ type: 'accepted', request: request.request, slip: accepted });
-  return null;
-}
+/** Loads with the first chip or answer, like what signs and checks them. */
+const loadSignatures = () => import('../reader/take-signature.ts');
 
 /** Handles signing chips one at a time. Ignores a second read of the same card. */
 function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chips {
@@ -119,11 +86,10 @@ function useChips({ runner, api, offline }: Signing, { askPin }: ChipAsks): Chip
       isBusy = true;
       setIsSigning(true);
       const end = endWith(runner, expected);
-      const sending = { runner, api, offline, askPin, until: end.signal };
-      const refused = await (request.at === 'asking'
-        ? acceptByChip(chip, request, sending)
-        : tapByChip(chip, request, sending)
-      )
+      const isWaiting = () => waiting(runner) === expected;
+      const sending = { runner, api, offline, askPin, isWaiting, until: end.signal };
+      const refused = await loadSignatures()
+        .then(({ takeChip }) => takeChip(chip, request, sending))
         // The code failed to load because there is no network.
         .catch((): Unread => ({ is: 'not_signed', message: null }));
       end.stop();
@@ -148,27 +114,12 @@ async function readOffline(
   reading: ReadingOffline,
 ): Promise<Unread | null> {
   if (read.is === 'chip') return reading.sign(read.chip, request);
-  if (read.is === 'answer') return acceptAnswer(read.text, request, reading);
+  if (read.is === 'answer') {
+    const { acceptAnswer } = await loadSignatures();
+    return acceptAnswer(read.text, request, reading);
+  }
   // A pass cannot pay, because only the service can check it.
   return read.is === 'pass' ? { is: 'no_pass' } : { ...read };
-}
-
-/** Stores a wallet's answer that a reader has delivered. */
-async function acceptAnswer(
-  text: string,
-  request: Asking,
-  { runner, offline }: Pick<TillContext, 'runner' | 'offline'>,
-): Promise<Unread | null> {
-  const [till, { problemWords }] = await Promise.all([
-    offline.till(),
-    withTexts(() => import('../offline/bounce-words.ts')),
-  ]);
-  const accepted = (await till?.accept(request, text)) ?? 'full';
-  if (typeof accepted === 'string' || 'is' in accepted) {
-    return { is: 'not_signed', message: problemWords(accepted) };
-  }
-  runner.dispatch({ type: 'accepted', request: request.request, slip: accepted });
-  return null;
 }
 
 /**
@@ -216,10 +167,8 @@ function holdAfterClick({ runner, asks, onRead }: Holding): void {
 }
 
 /** Runs the till's readers on every screen. Reads are dropped unless a payment waits for them. */
-export function useReaders(
-  context: Pick<TillContext, 'api' | 'runner' | 'view' | 'settings' | 'device' | 'offline'>,
-): Readers {
-  const { api, runner, view, settings, device, offline } = context;
+export function useReaders(context: Omit<TillContext, 'readers' | 'change'>): Readers {
+  const { api, runner, view, settings, device, offline, scanned } = context;
   const { phase } = view.till;
   const toast = useToast();
   const [unread, setUnread] = useState<{ since: number; read: Unread } | null>(null);
@@ -236,6 +185,7 @@ export function useReaders(
       const isIdle = now.at === 'keypad' || now.at === 'result';
       // Opens the sale of a receipt that was held to the reader.
       if (receipt !== undefined && isIdle && isOpen()) return goTo(`find/${receipt}`);
+      if (isOpen() && scanned.take(text)) return;
       const tag = told.current?.tag_url ?? null;
       const isGarbled = read.is === 'no_pass' && read.why === 'other_layout';
       toast(read.is === 'tag' || isGarbled ? unreadWords(read, tag) : strayWords(now));

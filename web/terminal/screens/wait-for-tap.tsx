@@ -160,8 +160,8 @@ export function ChipState({ readers }: Pick<TillContext, 'readers'>): ReactNode 
   return (
     <section className="outcome outcome-small is-full-info" role="status">
       <Icon name="wait" />
-      <h2>{t(WORDS.keepCard)}</h2>
-      <p>{t(WORDS.keepCardHint)}</p>
+      <h2>{t('till.keep_card')}</h2>
+      <p>{t('till.keep_card_hint')}</p>
     </section>
   );
 }
