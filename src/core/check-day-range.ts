@@ -52,9 +52,9 @@ export function checkOrder(input: {
   return refuse('parameter_invalid', 'from must not be after to.', 'from');
 }
 
-export function checkDays(from: string, to: string): Refusal | null {
+export function checkDays(from: string, to: string, most = MAX_DAYS): Refusal | null {
   const wrong = checkOrder({ from, to });
   if (wrong !== null) return wrong;
-  if (daysBetween(from, to).length <= MAX_DAYS) return null;
-  return refuse('parameter_invalid', `Request at most ${MAX_DAYS} days at a time.`, 'from');
+  if (daysBetween(from, to).length <= most) return null;
+  return refuse('parameter_invalid', `Request at most ${most} days at a time.`, 'from');
 }

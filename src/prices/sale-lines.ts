@@ -62,8 +62,16 @@ export function divide(value: bigint, by: bigint): bigint {
 
 /** Returns a quantity in thousandths. */
 export function thousandths(quantity: LineItem['quantity']): bigint {
-  const [whole = '', fraction = ''] = String(quantity).split('.');
+  if (typeof quantity === 'number') return BigInt(quantity) * ONE_PIECE;
+  const [whole = '', fraction = ''] = quantity.split('.');
   return BigInt(whole + fraction.padEnd(QUANTITY_DECIMALS, '0'));
+}
+
+/** Returns thousandths as decimal text, without trailing zeros. */
+export function quantityText(value: bigint): string {
+  const digits = String(value).padStart(4, '0');
+  const fraction = digits.slice(-3).replace(/0+$/, '');
+  return `${digits.slice(0, -3)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 /** Returns quantity × unit price, before any discount. */
@@ -124,26 +132,31 @@ interface TaxedSum {
   readonly rate: number;
   readonly isWithin: boolean;
   readonly value: bigint;
+  /** The index of its last line. */
+  readonly last: number;
   readonly taxed: Taxed;
 }
 
-function sumKey({ tax_rate, tax_inclusive }: LineItem): string {
-  return `${tax_rate} ${tax_inclusive}`;
+function sumKey({ tax_rate, tax_inclusive }: LineItem): number {
+  return 2 * tax_rate + (tax_inclusive ? 1 : 0);
 }
 
-/** Returns one sum per rate and kind, each taxed once. */
-function taxedSums(sale: SaleLines): Map<string, TaxedSum> {
-  const left = discounted(sale);
-  const sums = new Map<string, TaxedSum>();
-  sale.lineItems.forEach((line, index) => {
-    const before = sums.get(sumKey(line))?.value ?? 0n;
+/** Returns one sum per rate and kind, each taxed once. `left` are the discounted lines. */
+function taxedSums(sale: SaleLines, left = discounted(sale)): Map<number, TaxedSum> {
+  const values = new Map<number, { line: LineItem; value: bigint; last: number }>();
+  sale.lineItems.forEach((line, last) => {
+    const key = sumKey(line);
+    const value = (values.get(key)?.value ?? 0n) + (left[last] ?? 0n);
+    values.set(key, { line, value, last });
+  });
+  const sums = new Map<number, TaxedSum>();
+  for (const [key, { line, value, last }] of values) {
     const { tax_rate: rate, tax_inclusive: isWithin } = line;
-    const value = before + (left[index] ?? 0n);
     const points = BigInt(rate);
     const tax = divide(value * points, isWithin ? RATE_WHOLE + points : RATE_WHOLE);
     const taxed = { net: isWithin ? value - tax : value, tax };
-    sums.set(sumKey(line), { rate, isWithin, value, taxed });
-  });
+    sums.set(key, { rate, isWithin, value, last, taxed });
+  }
   return sums;
 }
 
@@ -153,25 +166,42 @@ export function floorOf(value: bigint, by: bigint): bigint {
   return whole * by !== value && value < 0n !== by < 0n ? whole - 1n : whole;
 }
 
+/** What a line brought: `gross` with `tax`, after all discounts. */
+export interface LineShare {
+  readonly gross: bigint;
+  /** Its share of its rate's tax, which is part of `gross`. */
+  readonly tax: bigint;
+  /** Its own discount, and its share of the sale's. */
+  readonly discount: bigint;
+}
+
 /**
  * Returns what each line brought: its price after both discounts, plus its share of the tax that is
- * added to its rate. The values add up to the sale's price.
+ * added to its rate. The lines of a rate share its tax by their prices: the running sum is rounded
+ * down, and the last line takes the rest. So the shares add up to the sale's price and taxes.
  */
-export function lineValues(sale: SaleLines): bigint[] {
-  const sums = taxedSums(sale);
-  const given = new Map<string, { readonly value: bigint; readonly tax: bigint }>();
-  return discounted(sale).map((own, index) => {
-    const line = sale.lineItems[index];
-    const all = line === undefined ? undefined : sums.get(sumKey(line));
-    if (line === undefined || all === undefined || all.isWithin) return own;
-    const before = given.get(sumKey(line)) ?? { value: 0n, tax: 0n };
+export function lineShares(sale: SaleLines): LineShare[] {
+  const left = discounted(sale);
+  const sums = taxedSums(sale, left);
+  const given = new Map<number, { readonly value: bigint; readonly tax: bigint }>();
+  return sale.lineItems.map((line, index) => {
+    const own = left[index] ?? 0n;
+    const key = sumKey(line);
+    const all = sums.get(key);
+    if (all === undefined) return { gross: own, tax: 0n, discount: 0n };
+    const before = given.get(key) ?? { value: 0n, tax: 0n };
     const value = before.value + own;
-    const isLast = !sale.lineItems.slice(index + 1).some((one) => sumKey(one) === sumKey(line));
-    const upTo =
-      isLast || all.value === 0n ? all.taxed.tax : floorOf(all.taxed.tax * value, all.value);
-    given.set(sumKey(line), { value, tax: upTo });
-    return own + upTo - before.tax;
+    const isWhole = index === all.last || all.value === 0n;
+    const upTo = isWhole ? all.taxed.tax : floorOf(all.taxed.tax * value, all.value);
+    if (index !== all.last) given.set(key, { value, tax: upTo });
+    const tax = upTo - before.tax;
+    return { gross: all.isWithin ? own : own + tax, tax, discount: fullPrice(line) - own };
   });
+}
+
+/** Returns the `gross` of each line. The values add up to the sale's price. */
+export function lineValues(sale: SaleLines): bigint[] {
+  return lineShares(sale).map(({ gross }) => gross);
 }
 
 /** Returns a sale's price: its lines minus all discounts, plus the tax on tax-exclusive lines. */

@@ -1,6 +1,12 @@
 import { assert } from '#core/assert.ts';
 import { methodOf, type Payment, paymentTaxes } from '#payments/payment.ts';
-import { type LineItem, lineValues, type RateTax, thousandths } from '#prices/sale-lines.ts';
+import {
+  type LineItem,
+  lineValues,
+  quantityText,
+  type RateTax,
+  thousandths,
+} from '#prices/sale-lines.ts';
 import type { Refund } from '#refunds/refund.ts';
 
 /**
@@ -229,13 +235,6 @@ export function figuresView(figures: FiguresByCurrency) {
       refunded_taxes: taxesView(own.refundedTaxes).filter(({ gross }) => gross !== 0),
       atoms: toNumber(own.atoms),
     }));
-}
-
-/** Returns thousandths as decimal text, without trailing zeros. */
-function quantityText(value: bigint): string {
-  const digits = String(value).padStart(4, '0');
-  const fraction = digits.slice(-3).replace(/0+$/, '');
-  return `${digits.slice(0, -3)}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
 function byText<Row>(textOf: (row: Row) => string) {

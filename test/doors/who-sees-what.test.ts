@@ -146,6 +146,7 @@ function queriesOf({ operationId }: PersonRoute, shop: Shop): readonly string[] 
   const day = dayIn('UTC', server.clock.now());
   if (operationId === 'search') return [`?q=${ids[shop].get('payment')}`];
   if (operationId === 'export_statement') return [`?from=${day}&to=${day}&format=jsonl`];
+  if (/SalesReport$/.test(operationId)) return [`?from=${day}&to=${day}&group_by=terminal`];
   if (/^export(Organization)?_/.test(operationId)) return ['?format=csv', '?format=jsonl'];
   return [''];
 }

@@ -158,6 +158,7 @@ const ELSEWHERE = new Set([
   ...['exportOrganization_payments', 'exportOrganization_payment_intents'],
   ...['exportOrganization_refunds', 'export_statement', 'readTotals', 'retrieveDeviceTotals'],
   ...['readOrganizationTotals', 'readStatistics', 'readDailyReport'],
+  ...['readSalesReport', 'readOrganizationSalesReport'],
   ...['listShifts', 'retrieveShift', 'listDeviceShifts', 'retrieveDeviceShift'],
   ...['dashboardListShifts', 'dashboardRetrieveShift'],
 ]);
@@ -381,6 +382,17 @@ test('totals, statistics and statements have the sums of what the shop gets', as
   }
   const all = await json(`/organizations/${organization}/test/totals?${days}`);
   assert.deepEqual(all.total, FIGURES);
+
+  for (const path of [root, `/organizations/${organization}/test`]) {
+    const { totals } = await json(`${path}/reports/sales?${days}&group_by=item`);
+    const sums = (totals as readonly Record<string, unknown>[]).map((own) => {
+      return [own.currency, own.gross, own.tip, own.refunded, own.refunded_net];
+    });
+    const expected = CART_SALES.map(({ currency, price, tip, refund, refundTaxes }) => {
+      return [currency ?? 'usdc', price, tip, refund, refundTaxes[0]?.net];
+    });
+    assert.deepEqual(sums, expected, path);
+  }
 
   const rows = tableOf((await owner.get(`${root}/totals?${days}&format=csv`)).text);
   const ofSales = rows.filter(({ label }) => label === 'Sales');

@@ -26,6 +26,7 @@ import { moneyRoutes } from '#apis/dashboard/payouts/money-routes.ts';
 import { walletRoutes } from '#apis/dashboard/payouts/wallet-routes.ts';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { personSurface } from '#apis/dashboard/person-surface.ts';
+import { salesReportRoutes } from '#apis/dashboard/reports/sales-report-routes.ts';
 import { meRoutes } from '#apis/dashboard/sessions/own-profile-routes.ts';
 import { passwordRoutes } from '#apis/dashboard/sessions/password-routes.ts';
 import { sessionRoutes } from '#apis/dashboard/sessions/session-routes.ts';
@@ -81,6 +82,7 @@ function accountRoutesOf(ctx: ApiContext, { merchantRoutes }: DashboardParts): P
     ...statisticsRoutes(ctx),
     healthRoute(ctx),
     ...totalsRoutes(ctx),
+    ...salesReportRoutes(ctx),
     ...feedRoutes(ctx),
     ...requestLogRoutes(ctx),
     timelineRoute(ctx),

@@ -35,9 +35,19 @@ export async function readSections(
   const accounts = await selectAccountsIn(sql, params.org ?? '');
   const ids = accounts.map(({ id }) => id);
   const locations = await selectLocations(sql, ids);
+  return sectionsAt(accounts, locations, { livemode: tenant.livemode, locationId });
+}
+
+/** Returns the sections of these accounts; if a location is requested, only its section. */
+export function sectionsAt(
+  accounts: readonly OwnedAccount[],
+  locations: readonly Location[],
+  input: { readonly livemode: boolean; readonly locationId: string | undefined },
+): Section[] | Refusal {
+  const { livemode, locationId } = input;
   const sections = accounts.flatMap((account): Section[] => {
-    const shop = shopDays(account, tenant.livemode);
-    const of = { account, tenant: { accountId: account.id, livemode: tenant.livemode } };
+    const shop = shopDays(account, livemode);
+    const of = { account, tenant: { accountId: account.id, livemode } };
     const own = locations.filter((location) => location.account_id === account.id);
     return [
       ...own.map((location) => ({
@@ -52,7 +62,7 @@ export async function readSections(
   if (matches.length > 0) return matches;
   return refuse(
     'parameter_invalid',
-    'location must be the ID of a location of this organization.',
+    'location must be the ID of a location of this account or organization.',
     'location',
   );
 }
