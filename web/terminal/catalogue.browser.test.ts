@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
+import { addCamera } from '../testing/detecting-camera.ts';
 import { checkFits } from '../testing/page-width.ts';
 import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, intentsOf, newTill, setShop } from '../testing/till.ts';
@@ -50,7 +51,7 @@ for (const viewport of SCREENS) {
     for (const target of await targets.all()) {
       const box = await target.boundingBox();
       if (box === null) continue;
-      assert.ok(box.height >= 40, `${await target.textContent()}: ${box.height} px high`);
+      assert.ok(box.height >= 44, `${await target.textContent()}: ${box.height} px high`);
     }
     await checkFits(page, 'the catalogue');
     await till.checkAccessibility();
@@ -115,5 +116,40 @@ test('the kept catalogue serves a till that is opened without a connection', asy
   await page.route('**/api/device/v1/**', (route) => route.abort());
   await page.reload();
   await page.getByRole('button', { name: /^Flat white/ }).waitFor();
+  await till.close();
+});
+
+test('the camera reads the barcode of an item into the cart', async () => {
+  const { till, page } = await newTill(stage(), undefined, {
+    prepare: (page) => addCamera(page, ESPRESSO, ['ean_13', 'qr_code']),
+  });
+  await page.getByRole('button', { name: 'Scan a barcode' }).click();
+  await page.getByRole('region', { name: 'Cart' }).getByText('1 × €2.40').waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0, 'the camera is closed');
+  till.checkClean();
+  await till.close();
+});
+
+test('a browser whose camera reads no barcodes says so', async () => {
+  const { till, page } = await newTill(stage());
+  await page.getByRole('button', { name: 'Scan a barcode' }).click();
+  await page.getByRole('alert').getByText('camera reads no barcodes').waitFor();
+  await till.checkAccessibility();
+  till.checkClean();
+  await till.close();
+});
+
+test('the next shift does not open on the result of the last one', async () => {
+  const { till, page } = await newTill(stage());
+  await page.getByRole('button', { name: /^Espresso/ }).click();
+  await till.charge.click();
+  await till.pay();
+  await page.getByRole('link', { name: 'Totals' }).click();
+  await page.getByRole('button', { name: 'End shift' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'End shift' }).click();
+  await page.getByRole('button', { name: /^Start shift/ }).click();
+  await page.getByRole('searchbox', { name: 'Search items' }).waitFor();
+  assert.equal(await till.result('Paid').count(), 0);
+  till.checkClean();
   await till.close();
 });

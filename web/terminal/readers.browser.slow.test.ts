@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 import { present } from '#core/assert.ts';
 import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import { PHONE } from '../testing/browser.ts';
+import { addCamera, type Camera, cameraOf, showCode } from '../testing/detecting-camera.ts';
 import { addFilmingCamera, film } from '../testing/filming-camera.ts';
 import { sharedStage } from '../testing/stage.ts';
 import {
@@ -35,54 +36,6 @@ async function addNfcReader(page: Page): Promise<void> {
     }
     Object.assign(window, { NDEFReader });
   });
-}
-
-interface Camera {
-  /** The code in view, or empty. */
-  code: string;
-  /** Number of times that the page opened the camera; `running` counts its open tracks. */
-  asked: number;
-  running: number;
-}
-
-/**
- * Adds a camera with a BarcodeDetector to Chromium, which has none. `showCode` sets the code in
- * view.
- */
-async function addCamera(page: Page, code = ''): Promise<void> {
-  await page.addInitScript((first) => {
-    const camera: Camera = { code: first, asked: 0, running: 0 };
-    class BarcodeDetector {
-      detect = async () => (camera.code === '' ? [] : [{ rawValue: camera.code }]);
-    }
-    const getUserMedia = async () => {
-      camera.asked++;
-      camera.running++;
-      const canvas = document.createElement('canvas');
-      canvas.getContext('2d')?.fillRect(0, 0, 8, 8);
-      const stream = canvas.captureStream();
-      for (const track of stream.getTracks()) {
-        const stop = track.stop.bind(track);
-        track.stop = () => {
-          camera.running--;
-          stop();
-        };
-      }
-      return stream;
-    };
-    Object.assign(window, { BarcodeDetector, camera });
-    Object.defineProperty(navigator, 'mediaDevices', { value: { getUserMedia } });
-  }, code);
-}
-
-function cameraOf(page: Page): Promise<Camera> {
-  return page.evaluate(() => (window as unknown as { camera: Camera }).camera);
-}
-
-async function showCode(page: Page, code: string): Promise<void> {
-  await page.evaluate((seen) => {
-    (window as unknown as { camera: Camera }).camera.code = seen;
-  }, code);
 }
 
 function passOf({ test: { passes } }: SandboxFile): string {

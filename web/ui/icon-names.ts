@@ -23,6 +23,7 @@ export const TILL_ICONS = {
 export const CART_ICONS = {
   more: 'plus',
   less: 'minus',
+  scan: 'scan-barcode',
 } as const;
 
 /** Icons of the dashboard's catalog page only. */

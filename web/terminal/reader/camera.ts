@@ -49,3 +49,23 @@ export function readCamera(
 ): Promise<void> {
   return readCodes(video, { ...events, createDetector }, signal);
 }
+
+/** The formats of the numbers under bars that shops sell by. */
+const BARCODES = ['ean_13', 'ean_8', 'upc_a', 'itf'];
+
+/** Like `readCamera`, for barcodes, which only the browser's own BarcodeDetector reads. */
+export async function readBarcodes(
+  video: HTMLVideoElement,
+  events: CameraEvents,
+  signal: AbortSignal,
+): Promise<void> {
+  const Own = detectorClass();
+  const offered = (await Own?.getSupportedFormats?.().catch(() => [])) ?? [];
+  if (signal.aborted) return;
+  if (Own === null || !hasCamera() || !offered.includes('ean_13')) {
+    return events.onProblem('no_barcodes');
+  }
+  const formats = BARCODES.filter((format) => offered.includes(format));
+  const createDetector = async () => new Own({ formats });
+  return readCodes(video, { ...events, createDetector }, signal);
+}

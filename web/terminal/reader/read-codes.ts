@@ -1,9 +1,9 @@
 /**
- * The reason why the camera reads no codes: no permission or device, no decoder, or its track
- * ended. `muted`: the browser delivers no pictures, as after a sleep; opening the camera again
- * helps.
+ * The reason why the camera reads no codes: no permission or device, no decoder, no barcodes in
+ * this browser, or its track ended. `muted`: the browser delivers no pictures, as after a sleep;
+ * opening the camera again helps.
  */
-export type CameraProblem = 'refused' | 'no_decoder' | 'stopped' | 'muted';
+export type CameraProblem = 'refused' | 'no_decoder' | 'no_barcodes' | 'stopped' | 'muted';
 
 export interface BarcodeDetector {
   detect(image: HTMLVideoElement): Promise<readonly { readonly rawValue: string }[]>;

@@ -30,7 +30,9 @@ import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx'
 import type { TillContext } from './till-context.ts';
 
 /** SVG paths that the build inserts: see ui/icon-paths.ts. */
-const PATHS = import.meta.env.VITE_CART_ICONS as Readonly<Record<keyof typeof CART_ICONS, string>>;
+export const PATHS = import.meta.env.VITE_CART_ICONS as Readonly<
+  Record<keyof typeof CART_ICONS, string>
+>;
 
 /** Returns the name of a preset, or the percentage; `null` for a sum. */
 function discountWords(given: {

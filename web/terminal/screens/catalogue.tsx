@@ -3,6 +3,7 @@ import type { CatalogueItem } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { formatMoney } from '../../ui/format-price.ts';
+import { Drawing } from '../../ui/icon.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { t } from '../../ui/text/t.ts';
@@ -12,7 +13,8 @@ import { goTo } from '../page-path.ts';
 import { tillCurrency } from '../till-currency.ts';
 import { itemsOnSale } from '../till-pages.ts';
 import { OptionsDialog, OtherAmountDialog } from './cart-dialogs.tsx';
-import { CartPart } from './cart-part.tsx';
+import { CartPart, PATHS } from './cart-part.tsx';
+import { ScanDialog } from './lazy-parts.ts';
 import { NotOpened } from './not-opened.tsx';
 import type { TillContext } from './till-context.ts';
 import { NotLoaded } from './use-loaded.tsx';
@@ -106,6 +108,34 @@ function Search({ text, onText, onEnter }: FindProps): ReactNode {
   );
 }
 
+/** Reads a barcode with the camera. */
+function ScanButton({ onCode }: { readonly onCode: (text: string) => void }): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <button
+        type="button"
+        className="cart-button"
+        aria-label={t('till.catalogue.scan')}
+        onClick={() => setIsOpen(true)}
+      >
+        <Drawing path={PATHS.scan} />
+      </button>
+      {isOpen ? (
+        <ScanDialog
+          title={t('till.catalogue.scan')}
+          barcodes
+          onClose={() => setIsOpen(false)}
+          onCode={(text) => {
+            setIsOpen(false);
+            onCode(text);
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
 /** Says that a scanned barcode belongs to no item, until the next item is added. */
 function UnknownBarcode({ isShown }: { readonly isShown: boolean }): ReactNode {
   return isShown ? (
@@ -140,13 +170,13 @@ function useCart(context: TillContext) {
 interface ChoiceProps {
   readonly items: readonly CatalogueItem[];
   readonly onPick: (item: CatalogueItem) => void;
-  /** Called with a text that finds no item. */
-  readonly onUnknown: (text: string) => void;
+  /** Called with a barcode of the camera, or a text that finds no item. */
+  readonly onCode: (text: string) => void;
   /** The button for an amount without an item. */
   readonly other: ReactNode;
 }
 
-function ItemChoice({ items, onPick, onUnknown, other }: ChoiceProps): ReactNode {
+function ItemChoice({ items, onPick, onCode, other }: ChoiceProps): ReactNode {
   const [text, setText] = useState('');
   const [category, setCategory] = useState<string | null>(null);
   const names = [...new Set(items.map((item) => item.category ?? UNSORTED))];
@@ -154,7 +184,7 @@ function ItemChoice({ items, onPick, onUnknown, other }: ChoiceProps): ReactNode
   const enter = () => {
     const [only, second] = shown;
     if (text === '' || second !== undefined) return;
-    if (only === undefined) return onUnknown(text);
+    if (only === undefined) return onCode(text);
     setText('');
     onPick(only);
   };
@@ -162,6 +192,7 @@ function ItemChoice({ items, onPick, onUnknown, other }: ChoiceProps): ReactNode
     <>
       <div className="items-find">
         <Search text={text} onText={setText} onEnter={enter} />
+        <ScanButton onCode={onCode} />
         {other}
       </div>
       {names.length > 1 ? (
@@ -209,7 +240,7 @@ export function CatalogueScreen(context: TillContext): ReactNode {
         {items.length === 0 ? (
           <WithoutItems catalogue={catalogue} />
         ) : (
-          <ItemChoice items={items} onPick={pick} onUnknown={scanned.take} other={other} />
+          <ItemChoice items={items} onPick={pick} onCode={scanned.take} other={other} />
         )}
       </div>
       {choosing === null ? null : (

@@ -2,7 +2,8 @@ import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'rea
 import { scannedText } from '#core/name-rules.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { readCamera } from '../reader/camera.ts';
+import { Notice } from '../../ui/notice.tsx';
+import { readBarcodes, readCamera } from '../reader/camera.ts';
 import type { CameraProblem, Light } from '../reader/read-codes.ts';
 import { NotLoaded } from './use-loaded.tsx';
 import './scan.css';
@@ -14,10 +15,13 @@ export interface ScanDialogProps {
   readonly onCode: (text: string) => void;
   /** True for codes that the dialog can use, if there are several in the picture. */
   readonly isOwn?: (text: string) => boolean;
+  /** True to read barcodes instead of QR codes. */
+  readonly barcodes?: boolean;
 }
 
 /** Shows the camera until a code is found. */
-export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): ReactNode {
+export function ScanDialog(props: ScanDialogProps): ReactNode {
+  const { title, onClose, onCode, isOwn, barcodes = false } = props;
   const [light, setLight] = useState<Light | null>(null);
   const video = useRef<HTMLVideoElement>(null);
   const [problem, setProblem] = useState<CameraProblem | null>(null);
@@ -43,10 +47,11 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
       const onProblem = (one: CameraProblem) => (one === 'muted' ? openAgain() : setProblem(one));
       const onLight = (own: Light) => setLight(() => own);
       const events = { onCode: onFirst, onProblem, onLight, isOwn: isUsable };
-      void readCamera(video.current, events, end.signal);
+      const read = barcodes ? readBarcodes : readCamera;
+      void read(video.current, events, end.signal);
     }
     return () => end.abort();
-  }, [attempt]);
+  }, [attempt, barcodes]);
   const isStopped = problem === 'stopped';
   useEffect(() => {
     if (!isStopped) return;
@@ -60,14 +65,27 @@ export function ScanDialog({ title, onClose, onCode, isOwn }: ScanDialogProps): 
       {problem === null ? (
         <video ref={video} className="scan-video" muted playsInline />
       ) : (
-        <NotLoaded
-          words={t(`till.camera.${problem === 'muted' ? 'stopped' : problem}`)}
-          onRetry={again}
-        />
+        <Problem problem={problem} onRetry={again} />
       )}
       {light === null ? null : <LightButton key={attempt} light={light} />}
       <Button onClick={onClose}>{t('till.done')}</Button>
     </Dialog>
+  );
+}
+
+interface ProblemProps {
+  readonly problem: CameraProblem;
+  readonly onRetry: () => void;
+}
+
+function Problem({ problem, onRetry }: ProblemProps): ReactNode {
+  const words = t(`till.camera.${problem === 'muted' ? 'stopped' : problem}`);
+  if (problem !== 'no_barcodes') return <NotLoaded words={words} onRetry={onRetry} />;
+  // The same browser would say the same again.
+  return (
+    <Notice tone="warn" role="alert">
+      <p>{words}</p>
+    </Notice>
   );
 }
 

@@ -1,4 +1,11 @@
-import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
 import { createDeviceApi, type Device, type DeviceApi } from '../../data/device-api.ts';
 import { holdReloads } from '../../ui/error-boundary.tsx';
 import { AccountTimes } from '../../ui/time.tsx';
@@ -122,6 +129,23 @@ function useSigner({ api, runner, device }: Pick<TillContext, 'api' | 'runner' |
   }, [api, runner, signs]);
 }
 
+/** Leaves the last sale's result when its shift ends or another person takes over. */
+function useOwnResults({
+  runner,
+  view,
+  settings,
+}: Pick<TillContext, 'runner' | 'view' | 'settings'>): void {
+  const { shiftSince, person } = settings;
+  const shift = shiftSince === null ? null : (person?.id ?? '');
+  const { at } = view.till.phase;
+  const last = useRef(shift);
+  useEffect(() => {
+    if (last.current === shift) return;
+    last.current = shift;
+    if (at === 'result' || at === 'accepted') runner.dispatch({ type: 'again' });
+  }, [runner, shift, at]);
+}
+
 export function Shift(props: ShiftProps): ReactNode {
   const [api] = useState(() => createDeviceApi(props.pairing.key));
   const runner = useRunner(api);
@@ -151,6 +175,7 @@ function RunningShift(props: RunningProps): ReactNode {
   const scanned = useScannedItem(state);
   const readers = useReaders({ api, ...state, scanned, offline });
   useSigner({ api, runner, device });
+  useOwnResults(state);
   const context = { api, ...state, scanned, readers, change, offline };
   useEffect(() => {
     const end = new AbortController();
