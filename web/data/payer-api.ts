@@ -13,7 +13,6 @@ import type {
   CreateCardBody,
   CreatePayerNonceResponse,
   CreateTransferBody,
-  ListConfirmationsResponse,
   ListPayerNetworksResponse,
   NewAgentToken,
   NewCard,
@@ -30,6 +29,7 @@ import type {
   SaveLink,
   UpdatePayerLimitsBody,
   Wallet,
+  WalletUpdates,
 } from './types/payer.ts';
 
 export type {
@@ -47,6 +47,7 @@ export type {
   PayerNetwork,
   PayerPayment,
   PayerRequest,
+  PaymentResult,
   Wallet,
 } from './types/payer.ts';
 
@@ -82,12 +83,13 @@ export interface PayerApi {
   readonly ask: Api;
   changeLimits(body: UpdatePayerLimitsBody): Promise<Answer<Payer>>;
   payments(cursor: string | null): Promise<Answer<PayerPaymentList>>;
-  /** Long-polls until the open confirmations differ from `known`. */
-  confirmations(poll: {
+  /** Long-polls until a confirmation opens or closes, or a payment ends. */
+  updates(poll: {
     readonly waitS: number;
-    readonly known: readonly string[];
+    /** The cursor of the last response; `undefined` for what ends from now on. */
+    readonly after: string | undefined;
     readonly signal: AbortSignal;
-  }): Promise<Answer<ListConfirmationsResponse>>;
+  }): Promise<Answer<WalletUpdates>>;
   confirmation(intent: string): Promise<Answer<Confirmation>>;
   answer(intent: string, yes: boolean): Promise<Answer<Confirmation>>;
   /** Returns the service's Web Push key, and this browser's subscription to notifications. */
@@ -206,10 +208,10 @@ export function createPayerApi(token: string, events: SessionEvents): PayerApi {
     ask: api,
     changeLimits: (body) => api({ method: 'PATCH', path: '/limits', body }),
     payments: (cursor) => api({ path: '/payments', query: page(cursor) }),
-    confirmations: ({ waitS, known, signal }) =>
+    updates: ({ waitS, after, signal }) =>
       api({
-        path: '/confirmations',
-        query: { wait: waitS, known: known.join(',') },
+        path: '/updates',
+        query: { wait: waitS, after },
         signal,
         timeoutMs: waitS * 1000 + POLL_GRACE_MS,
       }),

@@ -28,6 +28,19 @@ export function walletOf(window: TestWindow): WalletWindow {
   };
 }
 
+const DONE = '.moment [data-name=Done]';
+
+/** Closes each result that covers what a test clicks next. */
+async function closeResults({ page }: TestWindow): Promise<void> {
+  const done = page.locator(DONE);
+  await page.addLocatorHandler(done, () => done.click());
+}
+
+/** For tests that look at the results of payments: leaves them open. */
+export async function keepResults({ page }: TestWindow): Promise<void> {
+  await page.removeLocatorHandler(page.locator(DONE));
+}
+
 /** Opens the wallet app in a browser that has no wallet yet. */
 export async function openWallet(
   browser: TestBrowser,
@@ -35,6 +48,7 @@ export async function openWallet(
   options?: BrowserContextOptions,
 ): Promise<WalletWindow> {
   const wallet = walletOf(await browser.open(options));
+  await closeResults(wallet);
   await wallet.page.goto(`${sandbox.web_url}/wallet`);
   return wallet;
 }

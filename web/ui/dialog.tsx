@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, type RefObject, useEffect, useId, useRef } from 'react';
 import { Icon } from './icon.tsx';
 import { SheetGrip } from './sheet-grip.tsx';
 import './dialog.css';
@@ -17,11 +17,10 @@ function openDialog(): HTMLDialogElement | null {
 }
 
 /**
- * A native modal dialog, which traps and restores the focus. Render it only while it is open:
- * `{open ? <Dialog …/> : null}`. A dialog opened over another one replaces it until it closes.
+ * Opens a native dialog as modal while it is rendered. One that opens over another replaces it
+ * until it closes.
  */
-export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
-  const titleId = useId();
+export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const element = dialog.current;
@@ -35,6 +34,16 @@ export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
       if (before instanceof HTMLElement) before.focus();
     };
   }, []);
+  return dialog;
+}
+
+/**
+ * A native modal dialog, which traps and restores the focus. Render it only while it is open:
+ * `{open ? <Dialog …/> : null}`.
+ */
+export function Dialog({ title, onClose, children }: DialogProps): ReactNode {
+  const titleId = useId();
+  const dialog = useModal();
   return (
     <dialog
       ref={dialog}

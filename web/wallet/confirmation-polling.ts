@@ -1,5 +1,7 @@
-import type { Confirmation, PayerApi } from '../data/payer-api.ts';
+import type { Confirmation, PayerApi, PaymentResult } from '../data/payer-api.ts';
+import { addResults, dropResults } from './payment-results.ts';
 import { isUnexplained, nextRings, type Ring, type RingEvent, type Rings } from './ring-machine.ts';
+import { keep, kept } from './wallet-storage.ts';
 
 /**
  * Longest poll. Below the service's limit of 25 s, so that the wallet notices a dead connection.
@@ -10,14 +12,20 @@ const ANSWER_RETRY_MS = 1_500;
 const TICK_MS = 500;
 
 type Message =
-  | { readonly type: 'listed'; readonly confirmations: readonly Confirmation[] }
+  | {
+      readonly type: 'listed';
+      readonly confirmations: readonly Confirmation[];
+      readonly ended: readonly PaymentResult[];
+    }
   /** A window has opened and asks for the pending confirmations. */
   | { readonly type: 'hello' };
 
 /**
- * Notifies of payments that wait for confirmation. One window polls the service for all of them,
- * because a browser opens only six connections to a server and each tab would use one. Without Web
- * Locks or BroadcastChannel, each window polls for itself.
+ * Notifies of payments that wait for confirmation, and of those that have ended. One window polls
+ * the service for all of them, because a browser opens only six connections to a server and each
+ * tab would use one. Without Web Locks or BroadcastChannel, each window polls for itself. A window
+ * that is seen again takes over and asks at once, because the one that polled may be asleep or its
+ * connection dead.
  */
 export class Bell {
   readonly #api: PayerApi;
@@ -25,6 +33,11 @@ export class Bell {
   readonly #listeners = new Set<() => void>();
   readonly #end = new AbortController();
   readonly #ticking: ReturnType<typeof setInterval>;
+  readonly #name: string;
+  /** Confirmations that this window has answered, which show their own results. */
+  readonly #answered = new Set<string>();
+  /** Ends this window's poll, or its wait for its turn to poll. */
+  #turn = new AbortController();
   #rings: Rings = [];
   /** The last response, or `null` if this window does not poll. */
   #asked: readonly Confirmation[] | null = null;
@@ -32,11 +45,16 @@ export class Bell {
   /** @param name Wallet and network, so that windows of another wallet are not notified. */
   constructor(api: PayerApi, name: string) {
     this.#api = api;
-    this.#channel = 'BroadcastChannel' in window ? new BroadcastChannel(`bell ${name}`) : null;
+    this.#name = name;
+    this.#channel = 'BroadcastChannel' in window ? new BroadcastChannel(`updates ${name}`) : null;
     this.#channel?.addEventListener('message', this.#hear);
     this.#say({ type: 'hello' });
     this.#ticking = setInterval(() => this.dispatch({ type: 'tick', now: api.now() }), TICK_MS);
-    void this.#takeTurns(`bell ${name}`);
+    const { signal } = this.#end;
+    document.addEventListener('visibilitychange', this.#seen, { signal });
+    window.addEventListener('pageshow', this.#seen, { signal });
+    window.addEventListener('online', this.#seen, { signal });
+    void this.#takeTurn(false);
   }
 
   readonly rings = (): Rings => this.#rings;
@@ -61,6 +79,7 @@ export class Bell {
 
   /** Sends the answer, and repeats it until its result is known. Repeating is safe. */
   async answer(intent: string, yes: boolean): Promise<void> {
+    this.#answered.add(intent);
     this.dispatch({ type: 'answer', intent, yes });
     while (this.#isAnswering(intent) && !this.#end.signal.aborted) {
       this.dispatch({ type: 'sent', intent });
@@ -83,6 +102,8 @@ export class Bell {
   stop(): void {
     clearInterval(this.#ticking);
     this.#end.abort();
+    this.#turn.abort();
+    dropResults();
     this.#channel?.close();
   }
 
@@ -93,16 +114,31 @@ export class Bell {
   }
 
   readonly #hear = ({ data }: MessageEvent<Message>): void => {
-    if (data.type === 'listed') this.dispatch(data);
-    else if (this.#asked !== null) this.#say({ type: 'listed', confirmations: this.#asked });
+    if (data.type === 'listed') this.#tell(data);
+    else if (this.#asked !== null) {
+      this.#say({ type: 'listed', confirmations: this.#asked, ended: [] });
+    }
   };
+
+  readonly #seen = (): void => {
+    if (document.visibilityState === 'visible') void this.#takeTurn(true);
+  };
+
+  #tell({ confirmations, ended }: Extract<Message, { type: 'listed' }>): void {
+    const asked = new Set(this.#rings.map(({ confirmation }) => confirmation.payment_intent));
+    const fresh = ended.filter(
+      ({ payment_intent: id, decline_code: code }) =>
+        !asked.has(id) && !this.#answered.has(id) && code !== 'payer_rejected',
+    );
+    this.dispatch({ type: 'listed', confirmations });
+    addResults(fresh);
+  }
 
   #say(message: Message): void {
     this.#channel?.postMessage(message);
   }
 
-  #pause(ms: number): Promise<void> {
-    const { signal } = this.#end;
+  #pause(ms: number, { signal }: AbortController = this.#end): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve();
       const timer = setTimeout(resolve, ms);
@@ -113,30 +149,41 @@ export class Bell {
     });
   }
 
-  async #takeTurns(name: string): Promise<void> {
-    const { signal } = this.#end;
-    if (navigator.locks === undefined || this.#channel === null) return this.#wait();
-    // Rejects if the wait for the lock was aborted.
-    await navigator.locks.request(name, { signal }, () => this.#wait()).catch(() => {});
+  /** @param now Takes the turn from the window that has it. */
+  async #takeTurn(now: boolean): Promise<void> {
+    const turn = new AbortController();
+    this.#turn.abort();
+    this.#turn = turn;
+    this.#asked = null;
+    if (navigator.locks === undefined || this.#channel === null) return this.#wait(turn);
+    const how = now ? { steal: true } : { signal: turn.signal };
+    // Rejects if the wait for the lock was aborted, and if another window has taken the turn.
+    await navigator.locks.request(this.#name, how, () => this.#wait(turn)).catch(() => {});
+    if (!turn.signal.aborted) void this.#takeTurn(false);
   }
 
-  async #wait(): Promise<void> {
-    const { signal } = this.#end;
+  async #wait(turn: AbortController): Promise<void> {
+    const { signal } = turn;
     let failures = 0;
     while (!signal.aborted) {
-      const known = (this.#asked ?? []).map(({ payment_intent: id }) => id);
+      const last = kept('updates');
+      const after = last?.name === this.#name ? last.cursor : undefined;
       const waitS = this.#asked === null ? 0 : POLL_S;
-      const answer = await this.#api.confirmations({ waitS, known, signal });
+      const answer = await this.#api.updates({ waitS, after, signal });
       if (signal.aborted) return;
       if (answer.is === 'done') {
         failures = 0;
-        this.#asked = answer.value.data;
-        this.dispatch({ type: 'listed', confirmations: answer.value.data });
-        this.#say({ type: 'listed', confirmations: answer.value.data });
-      } else {
-        const ms = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? RETRY_MS[0];
-        await this.#pause(ms);
+        const { confirmations, ended, cursor } = answer.value;
+        this.#asked = confirmations;
+        keep('updates', { name: this.#name, cursor });
+        this.#tell({ type: 'listed', confirmations, ended });
+        this.#say({ type: 'listed', confirmations, ended });
+        continue;
       }
+      // The service does not accept the cursor, for example after its secret has changed.
+      if (answer.is === 'refused' && answer.status === 400) keep('updates', null);
+      const ms = RETRY_MS[Math.min(failures++, RETRY_MS.length - 1)] ?? RETRY_MS[0];
+      await this.#pause(ms, turn);
     }
   }
 }

@@ -33,7 +33,7 @@ async function askingWallet(): Promise<Scene> {
   return { wallet, terminal, tap };
 }
 
-const approve = (page: Page) => page.getByRole('button', { name: /^Approve 2.5125 USDC/ });
+const approve = (page: Page) => page.getByRole('button', { name: /^Approve 2.51 USDC/ });
 const reject = (page: Page) => page.getByRole('button', { name: /^Reject/ });
 const ended = (page: Page, word: string) =>
   page.getByRole('status').filter({ has: page.getByText(word, { exact: true }) });
@@ -112,11 +112,11 @@ test('a stale window cannot answer a request again', async () => {
   const { page } = wallet;
   // Disconnects this window once it has received the confirmation request.
   let request: unknown = null;
-  await page.route('**/payer/v1/confirmations?*', async (route) => {
+  await page.route('**/payer/v1/updates?*', async (route) => {
     if (request === null) {
       const response = await route.fetch();
-      const body = (await response.json()) as { data: unknown[] };
-      if (body.data.length > 0) request = body;
+      const body = (await response.json()) as { confirmations: unknown[] };
+      if (body.confirmations.length > 0) request = body;
       return route.fulfill({ response, json: body });
     }
     await new Promise((resolve) => setTimeout(resolve, 500));

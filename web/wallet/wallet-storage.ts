@@ -40,7 +40,7 @@ interface Kept {
   readonly askedToRing: boolean;
   /** True if each approval and each code of a pass requires the passkey. */
   readonly passkeyEach: boolean;
-  /** True if confirmations make no sound. */
+  /** True if confirmations and results make no sound and do not vibrate. */
   readonly silent: boolean;
   /** Base32 keys by pass id, from which rotating codes are made offline. */
   readonly rotatingKeys: Readonly<Record<string, string>>;
@@ -49,6 +49,8 @@ interface Kept {
    * reports none of the past.
    */
   readonly heardUntil: string | null;
+  /** The place after the last update, of the wallet and network with this name. */
+  readonly updates: { readonly name: string; readonly cursor: string } | null;
   /** Refused taps of static passes were reported up to this time. `null` in a new browser. */
   readonly refusedUntil: string | null;
   /**
@@ -89,6 +91,7 @@ const EMPTY: Kept = {
   silent: false,
   rotatingKeys: {},
   heardUntil: null,
+  updates: null,
   refusedUntil: null,
   chains: {},
   balances: {},

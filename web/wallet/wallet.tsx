@@ -20,8 +20,8 @@ import {
   TakeBackPage,
   WalletLock,
 } from './screens/lazy-pages.ts';
-import { RingSheet } from './screens/ring-sheet.tsx';
 import { SignInScreen } from './screens/unlock.tsx';
+import { Updates } from './screens/updates.tsx';
 import { Welcome } from './screens/welcome.tsx';
 import { SignedIn, useSession } from './wallet-context.tsx';
 import { kept, useKept } from './wallet-storage.ts';
@@ -80,7 +80,7 @@ export function Wallet(): ReactNode {
         {hasNewVersion ? <Notice tone="info">{t('wallet.new_version')}</Notice> : null}
         <ContractsNotice network={session.network} />
         <Page />
-        <RingSheet />
+        <Updates />
         <StaticPassToasts />
       </Frame>
     </SignedIn>

@@ -18,7 +18,7 @@ import { sumLength, type WalletStatus, walletStatusOf } from '../wallet-status.t
 import { BackupNotice } from './backup-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet, PassCodeSheet, ReceiveSheet, SendSheet } from './lazy-pages.ts';
+import { AllowSheet, PassCodeSheet, PaymentMoment, ReceiveSheet, SendSheet } from './lazy-pages.ts';
 import { Problem, Waiting } from './loading.tsx';
 import { PayOfflineButton } from './pay-offline-button.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
@@ -72,6 +72,8 @@ function CodeForTill({ pass, online }: CodeProps): ReactNode {
   const [refused, setRefused] = useState<string | null>(null);
   const [code, setCode] = useState<PassCode | null>(null);
   const show = async () => {
+    // So that the code's result appears without a delay.
+    void PaymentMoment.load().catch(() => {});
     const wrong = asksEach(vault) ? await askOwner(vault) : null;
     setRefused(wrong);
     if (wrong === null) setCode(await change(() => api.createPassCode(pass.id)));

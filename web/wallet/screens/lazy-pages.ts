@@ -30,6 +30,11 @@ export const TakeBackPage = partOf(
 export const StaticPassToasts = firstPartOf(
   async () => (await import('./static-pass-toasts.tsx')).StaticPassToasts,
 );
+// Must appear at once, so their texts load with the page.
+export const RingSheet = firstPartOf(async () => (await import('./ring-sheet.tsx')).RingSheet);
+export const PaymentMoment = firstPartOf(
+  async () => (await import('./payment-moment.tsx')).PaymentMoment,
+);
 export const WalletLock = partOf(async () => (await import('./lock.tsx')).WalletLock);
 export const ContractsPage = partOf(
   async () => (await import('./contracts.tsx')).ContractsPage,

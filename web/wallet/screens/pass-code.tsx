@@ -7,6 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { partOf } from '../../ui/lazy-part.ts';
 import { t } from '../../ui/text/t.ts';
 import { askOwner, asksEach } from '../passkey-per-payment.ts';
+import { useResult } from '../payment-results.ts';
 import { useHere } from '../wallet-context.tsx';
 import { CountdownRing } from './countdown-ring.tsx';
 import { PassFileButtons } from './pass-files.tsx';
@@ -46,6 +47,11 @@ export function PassCodeSheet({ pass, made, onClose }: PassCodeSheetProps): Reac
     setCode(next);
     setIsOver(false);
   };
+  // The code pays once, so it ends with the result.
+  const result = useResult();
+  useEffect(() => {
+    if (result !== null) onClose();
+  }, [result, onClose]);
   const isShown = code !== null && !isOver;
   return (
     <Dialog

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState, useSyncExternalStore } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -10,7 +10,8 @@ import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { dueFor } from '../../ui/sale-total.tsx';
 import { Facts } from '../../ui/table.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
-import { Bell } from '../confirmation-polling.ts';
+import type { Bell } from '../confirmation-polling.ts';
+import { declineHint } from '../decline-hint.ts';
 import { askOwner, asksEach } from '../passkey-per-payment.ts';
 import { leftMs, type Ring, type RingOutcome } from '../ring-machine.ts';
 import { endRing, startRing } from '../ring-sound.ts';
@@ -38,29 +39,6 @@ const TONES: Readonly<Record<RingOutcome, 'good' | 'bad' | 'plain'>> = {
   gone: 'plain',
   refused: 'bad',
 };
-
-const DECLINES: Readonly<Record<string, TextKey>> = {
-  insufficient_funds: 'wallet.confirm.decline.insufficient_funds',
-  approval_insufficient: 'wallet.confirm.decline.approval_insufficient',
-  limit_exceeded: 'wallet.confirm.decline.limit_exceeded',
-  pass_revoked: 'wallet.confirm.decline.pass_revoked',
-  settlement_failed: 'wallet.confirm.decline.settlement_failed',
-};
-
-function useBell(): { readonly bell: Bell | null; readonly ring: Ring | null } {
-  const { api, vault, network } = useHere();
-  const [bell, setBell] = useState<Bell | null>(null);
-  useEffect(() => {
-    const made = new Bell(api, `${network} ${vault.address}`);
-    setBell(made);
-    return () => made.stop();
-  }, [api, vault, network]);
-  const rings = useSyncExternalStore(
-    (listener) => bell?.subscribe(listener) ?? (() => {}),
-    () => bell?.rings() ?? null,
-  );
-  return { bell, ring: rings?.[0] ?? null };
-}
 
 interface SumProps {
   readonly ring: Ring;
@@ -124,8 +102,7 @@ function Parts({ ring, due }: SumProps): ReactNode {
 }
 
 function endHint({ outcome, message, confirmation }: Extract<Ring, { at: 'ended' }>): string {
-  if (outcome === 'declined')
-    return t(DECLINES[confirmation.decline_code ?? ''] ?? 'wallet.confirm.end_hint.declined');
+  if (outcome === 'declined') return declineHint(confirmation.decline_code);
   return message ?? t(`wallet.confirm.end_hint.${outcome}`);
 }
 
@@ -202,17 +179,15 @@ function Ended({ ring, bell }: PartProps<Extract<Ring, { at: 'ended' }>>): React
 }
 
 /** Shows the confirmation over every page, because it has priority. */
-export function RingSheet(): ReactNode {
+export function RingSheet({ bell, ring }: Omit<PartProps<Ring>, 'due'>): ReactNode {
   const { refresh } = useHere();
-  const { bell, ring } = useBell();
   const rates = useWallet().data?.fee_rates;
-  const at = ring?.at ?? null;
+  const { at } = ring;
   useEffect(() => {
     if (at === 'asked') startRing();
     if (at === 'answering' || at === 'ended') endRing();
     if (at === 'ended') refresh();
   }, [at, refresh]);
-  if (bell === null || ring === null) return null;
   const { confirmation } = ring;
   const intent = confirmation.payment_intent;
   const { amount, tip, presentment } = confirmation;
