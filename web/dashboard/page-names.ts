@@ -6,6 +6,7 @@ export const PAGES = {
   Overview: 'overview',
   Payments: 'payments',
   Refunds: 'refunds',
+  Reports: 'events',
   Balance: 'balance',
   Terminals: 'terminals',
   Catalogue: 'catalogue',

@@ -32,6 +32,7 @@ const Intents = partOf(async () => (await import('./pages/intents.tsx')).Intents
 const IntentPage = partOf(async () => (await import('./pages/intents.tsx')).IntentPage);
 const Refunds = partOf(async () => (await import('./pages/refunds.tsx')).Refunds);
 const RefundPage = partOf(async () => (await import('./pages/refunds.tsx')).RefundPage);
+const Reports = partOf(async () => (await import('./pages/shifts.tsx')).Reports);
 const Terminals = partOf(async () => (await import('./pages/terminals.tsx')).Terminals);
 const TerminalPage = partOf(async () => (await import('./pages/terminals.tsx')).TerminalPage);
 const OfflinePayments = partOf(
@@ -70,6 +71,7 @@ export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/dashboard/intents/:id', IntentPage],
   ['/dashboard/refunds', Refunds],
   ['/dashboard/refunds/:id', RefundPage],
+  ['/dashboard/reports', Reports],
   ['/dashboard/terminals', Terminals],
   ['/dashboard/terminals/:id', TerminalPage],
   ['/dashboard/offline-payments', OfflinePayments],

@@ -81,8 +81,8 @@ test('the links stand in groups, and an address of an earlier release leads on',
 
 /** Every page, each opened once by its URL. */
 const ADDRESSES = [
-  ...['', 'payments', 'intents', 'refunds', 'balance', 'terminals', 'team', 'staff', 'shifts'],
-  ...['locations', 'settings'],
+  ...['', 'payments', 'intents', 'refunds', 'reports', 'balance', 'terminals', 'team', 'staff'],
+  ...['shifts', 'locations', 'settings'],
   ...[
     'verification',
     'risk-rules',

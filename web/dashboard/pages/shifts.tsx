@@ -23,6 +23,9 @@ import { TerminalFilter } from '../terminals/terminal-filter.tsx';
 import { TerminalName } from '../terminals/terminal-names.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
+/** In one file with shifts, because each file's name is part of the first load. */
+export { Reports } from './reports.tsx';
+
 function Totals({ figures }: ShiftReport): ReactNode {
   return figures.map(({ currency, sales, tips, refunded }) => (
     <div key={currency}>
