@@ -105,6 +105,7 @@ test('sums, counts and chart follow a sale and a refund within two seconds', asy
   const { payment } = await payAt(sandbox, { terminal, presentment, pass: 'ok' });
   await changed(before, Object.keys(before) as (keyof Read)[]);
   const paid = await read();
+  for (const sum of [paid.salesToday, paid.sales]) assert.match(sum ?? '', /^€[\d.]+.* USDC/);
   const refund = await postAsMerchant(sandbox, '/refunds', { payment });
   await eventually('the refund', async () => {
     const refunds = await listAsMerchant(sandbox, `/refunds?payment=${payment}`);

@@ -1,7 +1,6 @@
 import type { ReactNode } from 'react';
 import type { ReadStatisticsResponse } from '../../data/types/dashboard.ts';
 import { Loaded } from '../../desk/loaded.tsx';
-import { Amount } from '../../ui/amount.tsx';
 import { formatUsdc } from '../../ui/format-usdc.ts';
 import { firstPartOf } from '../../ui/lazy-part.ts';
 import { formatNumber, formatTenths, percentText } from '../../ui/numbers.ts';
@@ -12,6 +11,7 @@ import { changeWords } from './chart-scale.ts';
 import { dayBefore, later } from './day-bounds.ts';
 import { DayChart } from './day-chart.tsx';
 import { Figure } from './labeled-figure.tsx';
+import { SalesOf } from './sales-of.tsx';
 import { sumDays } from './sum-days.ts';
 
 type Day = ReadStatisticsResponse['data'][number];
@@ -61,6 +61,7 @@ function tickWords(atoms: number): string {
 
 function Figures(periods: Periods): ReactNode {
   const { days, before, length } = periods;
+  const from = dayBefore(length - 1, useShopDays());
   const sum = sumDays(days);
   const sumBefore = before === undefined ? null : sumDays(before);
   return (
@@ -71,11 +72,11 @@ function Figures(periods: Periods): ReactNode {
           name={t('dashboard.sales_figures.sales.name')}
           note={changeNote(sum.volume, sumBefore?.volume)}
         >
-          <Amount atoms={sum.volume} />
+          <SalesOf from={from} atoms={sum.volume} />
         </Figure>
         {sum.tips === 0n ? null : (
           <Figure name={t('dashboard.sales_figures.tips_included.name')}>
-            <Amount atoms={sum.tips} />
+            <SalesOf from={from} atoms={sum.tips} of="tips" />
           </Figure>
         )}
         <Figure

@@ -1,16 +1,16 @@
-import { Fragment, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Loaded } from '../../desk/loaded.tsx';
 import { Amount } from '../../ui/amount.tsx';
 import { firstPartOf } from '../../ui/lazy-part.ts';
 import { formatNumber } from '../../ui/numbers.ts';
 import { priceOf } from '../../ui/quoted-price.ts';
 import { t } from '../../ui/text/t.ts';
-import { Money } from '../../ui/typed-money.tsx';
 import { useShopDays } from '../account/time-zone.ts';
 import { useRead } from '../use-merchant.ts';
 import { dayBefore } from './day-bounds.ts';
 import { Figure } from './labeled-figure.tsx';
 import { useStatistics } from './sales-figures.tsx';
+import { SalesOf } from './sales-of.tsx';
 import { sumDays } from './sum-days.ts';
 import { paymentsNote, salesNote, weekdayOf } from './today-notes.ts';
 
@@ -28,24 +28,6 @@ function BalanceFigure(): ReactNode {
     <Figure name={t('dashboard.page.balance')} note={note}>
       <Amount atoms={atoms} price={priceOf(presentment)} />
     </Figure>
-  );
-}
-
-/** Shows what the shop got today: in each currency of its prices, and all of it in USDC. */
-function SalesOf({ day, atoms }: { readonly day: string; readonly atoms: bigint }): ReactNode {
-  const { data } = useRead('GET /accounts/{account}/{mode}/totals', { query: { from: day } });
-  const prices = (data?.total.presentment ?? []).map(({ currency, sales, tips }) => {
-    return { currency, units: BigInt(sales) + BigInt(tips) };
-  });
-  return (
-    <>
-      {prices.slice(0, -1).map((price) => (
-        <Fragment key={price.currency}>
-          <Money {...price} />{' '}
-        </Fragment>
-      ))}
-      <Amount atoms={atoms} price={prices.at(-1) ?? null} />
-    </>
   );
 }
 
@@ -68,7 +50,7 @@ export function Today(): ReactNode {
             <h2>{t('dashboard.today.today_so_far.heading')}</h2>
             <dl className="figures">
               <Figure name={t('dashboard.today.sales.name')} note={salesNote(before, weekday)}>
-                <SalesOf day={today} atoms={sum.volume} />
+                <SalesOf from={today} atoms={sum.volume} />
               </Figure>
               <Figure name={t('dashboard.page.payments')} note={paymentsNote(before, weekday)}>
                 {formatNumber(sum.payments)}
