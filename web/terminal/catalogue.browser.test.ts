@@ -53,6 +53,16 @@ for (const viewport of SCREENS) {
       if (box === null) continue;
       assert.ok(box.height >= 44, `${await target.textContent()}: ${box.height} px high`);
     }
+    const group = page.getByRole('group', { name: 'Category' });
+    const categories = present(await group.boundingBox(), 'categories');
+    assert.ok(categories.height >= 44, `the categories are ${categories.height} px high`);
+    const other = page.getByRole('button', { name: 'Other amount' });
+    const search = page.getByRole('searchbox', { name: 'Search items' });
+    const [{ y: otherAt }, { y: searchAt }] = [
+      present(await other.boundingBox(), 'Other amount'),
+      present(await search.boundingBox(), 'search'),
+    ];
+    assert.ok(Math.abs(otherAt - searchAt) < 22, 'search and buttons stand in one row');
     await checkFits(page, 'the catalogue');
     await till.checkAccessibility();
     till.checkClean();
