@@ -255,6 +255,16 @@ test('a row in another currency without any rate is refused, and its entry named
   );
 });
 
+test('a third digit of a currency is dropped once, and the rows add up', async () => {
+  const taxes = [row(700, 1_990, 139), row(1_900, 1_790, 340)];
+  const sale = { currency: 'kwd', minor: 4_259n, taxes, quote_rate: '3.25', shop_rate: '3.25' };
+  const given = { created: at('2026-11-05T11:00'), shop_currency: 'kwd', ...sale };
+  const made = periodOf([entry({ ...given, amount: 13_841_750n })], NOVEMBER);
+  const rows = shortRows(await textOf(made, 'datev', { base: 'USD' }));
+  const sums = rows.filter((line) => line.includes(';KWD;')).map((line) => line.split(';')[0]);
+  assert.deepEqual(sums, ['2,12', '2,13'], 'of KWD 4.259');
+});
+
 test('a period over New Year is refused with its halves, or an archive of two files', async () => {
   const days = { from: '2026-12-31', to: '2027-01-01', shop: BERLIN };
   const made = periodOf(

@@ -207,8 +207,11 @@ test('a refund of a sum has no item; its rates are those that were stored', asyn
 
 test('a refund counts for who refunded; its terminal and method are the sale’s', async () => {
   const shop = await addShop('People');
+  const addTill = async (label: string) =>
+    String((await olga.post(`/accounts/${shop}/test/terminals`, { label })).body.id);
+  const [bar, terrace] = [await addTill('Bar'), await addTill('Terrace')];
   const sale = inEuros('2026-11-10T12:00:00Z', {
-    ...{ cashier: 'usr_ada', terminal: 'tml_bar', credential: 'authorization' },
+    ...{ cashier: 'usr_ada', terminal: bar, credential: 'authorization' },
   });
   const [payment = ''] = await sell(shop, sale);
   const at = '2026-11-10T13:00:00Z';
@@ -222,12 +225,18 @@ test('a refund counts for who refunded; its terminal and method are the sale’s
     ['usr_ben', 0, 0, 1_976],
   ]);
   for (const [grouping, key] of [
-    ['terminal', 'tml_bar'],
+    ['terminal', bar],
     ['method', 'wallet/authorization'],
     ['location', null],
   ]) {
     assert.deepEqual(await rowsBy(String(grouping)), [[key, 1, 1_778, 1_976]], String(grouping));
   }
+  const labelsAt = async (terminal: string) => {
+    const query = `${NOVEMBER}&group_by=terminal&terminal=${terminal}`;
+    return (await report(`/accounts/${shop}`, query)).rows.map(({ label }) => label);
+  };
+  assert.deepEqual(await labelsAt(bar), ['Bar']);
+  assert.deepEqual(await labelsAt(terrace), []);
 });
 
 test('hours, weekdays and days are the shop’s, and days begin at day_starts_at', async () => {
