@@ -31,7 +31,7 @@ test('Japanese lines of till, display and wallet break by the strict rules', asy
   const display = await opened;
   await display.setViewportSize(NARROW.viewport);
   await check();
-  await page.locator('nav a[href="terminal"]').click();
+  await page.locator('nav a[href="terminal/keypad"]').click();
   await named('Amount').fill('12.50');
   await named('Charge').click();
   await named('Test pass').waitFor();

@@ -84,7 +84,7 @@ export async function startOfflineTill(
   await page.goto(`${sandbox.web_url}/terminal#key=${terminal.deviceKey}`);
   await page.getByRole('button', { name: /^Start shift/ }).click();
   const till = offlineControls(window, terminal);
-  await till.amount.waitFor();
+  await page.getByRole('link', { name: 'Keypad', exact: true }).waitFor();
   await page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
   await becomesTrue(page, hasTerms);
   return till;
@@ -124,6 +124,7 @@ export function offlineControls(window: TestWindow, terminal: TestTerminal): Off
     ...tillOf(window),
     terminal,
     request: async (sum) => {
+      await page.getByRole('link', { name: 'Keypad', exact: true }).click();
       await till.amount.fill(sum);
       await till.charge.click();
       return page.getByRole('textbox', { name: 'Request' }).inputValue();
