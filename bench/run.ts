@@ -23,6 +23,7 @@ const PROGRAMS = [
   'settlement',
   'webhooks',
   'streams',
+  'wallets',
   'growth',
   'sizing',
   'reader',

@@ -6,10 +6,10 @@ import { type Refusal, refuse } from '#core/answer.ts';
  */
 export const MAX_WAITING_OF_WALLET = 16;
 /**
- * Requests that wait at the same time in a process. Each holds a connection and some kilobytes, so
- * that more of them would slow down the tills.
+ * Requests that wait at the same time in a process. So many take 390 MB and half a core
+ * (`wallets` in bench/README.md); more would slow down the tills.
  */
-const MAX_WAITING = 20_000;
+const MAX_WAITING = 10_000;
 
 /** Counts the requests that wait, in this process. */
 export function createWaiters(most = MAX_WAITING) {
