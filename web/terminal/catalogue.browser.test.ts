@@ -100,6 +100,11 @@ test('a till opens on its catalogue, and finds items by category, name and barco
   await cart.getByRole('button', { name: 'Take one: Espresso' }).click();
   await cart.getByRole('button', { name: 'Take one: Flat white' }).click();
   assert.equal(await page.locator('.cart-line').count(), 1);
+  // A cleared cart is empty at once, and can be taken back.
+  await cart.getByRole('button', { name: 'Clear cart' }).click();
+  assert.equal(await page.locator('.cart-line').count(), 0);
+  await cart.getByRole('button', { name: 'Undo' }).click();
+  assert.equal(await page.locator('.cart-line').count(), 1);
   await page.getByRole('button', { name: 'Other amount' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox', { name: 'Amount' }).fill('−0,50');

@@ -6,10 +6,10 @@ import { NARROW } from '../testing/browser.ts';
 import { payAt, signInAt } from '../testing/desk.ts';
 import { BAD_LINES } from '../testing/japanese-lines.ts';
 import { checkFits } from '../testing/page-width.ts';
-import { sharedStage } from '../testing/stage.ts';
+import { ownStage } from '../testing/stage.ts';
 import { addCatalogueItem, addTestTerminal } from '../testing/till.ts';
 
-const stage = sharedStage();
+const stage = ownStage();
 
 test('Japanese lines of till, display and wallet break by the strict rules', async () => {
   const { sandbox, browser } = stage();

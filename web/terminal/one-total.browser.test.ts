@@ -52,6 +52,7 @@ const SCREENS = [
   'web/terminal/screens/sales-history.tsx',
   'web/terminal/screens/wait-for-tap.tsx',
   'web/wallet/screens/history.tsx',
+  'web/wallet/screens/payment-moment.tsx', // read by payment-moment.browser.test.ts
   'web/wallet/screens/ring-sheet.tsx', // the same numbers as the pay page
   'web/wallet/screens/static-pass-toasts.tsx',
 ];

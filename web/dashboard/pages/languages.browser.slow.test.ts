@@ -4,14 +4,14 @@ import { NARROW, type TestWindow } from '../../testing/browser.ts';
 import { payAt } from '../../testing/desk.ts';
 import { control, openPseudoDashboard } from '../../testing/pseudo-dashboard.ts';
 import { checkPseudoLanguage } from '../../testing/pseudo-language.ts';
-import { sharedStage } from '../../testing/stage.ts';
+import { ownStage } from '../../testing/stage.ts';
 import { addCatalogueItem, setShop } from '../../testing/till.ts';
 
 /** Tests every dashboard page, with its dialogs, in the pseudo-language. */
 
 let window: TestWindow;
 
-const stage = sharedStage(async ({ sandbox, browser }) => {
+const stage = ownStage(async ({ sandbox, browser }) => {
   const { terminal } = sandbox.test;
   await payAt(sandbox, { terminal, amount: 2_500_000, description: 'Table 7' });
   await payAt(sandbox, { terminal, amount: 2_500_000, pass: 'insufficient_funds' });

@@ -1,4 +1,4 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { named } from '#i18n/bidi-isolates.ts';
 import { allowBy, type Device } from '../../data/device-api.ts';
 import { Button } from '../../ui/button.tsx';
@@ -182,14 +182,18 @@ function CartLines({ cart, presets, onCart }: CartProps): ReactNode {
   );
 }
 
-function CartWays({ cart, presets, onCart }: CartProps): ReactNode {
+interface WaysProps extends CartProps {
+  readonly onClear: () => void;
+}
+
+function CartWays({ cart, presets, onCart, onClear }: WaysProps): ReactNode {
   const [discounting, setDiscounting] = useState(false);
   return (
     <div className="row cart-ways">
       <Button data-name="Discount" kind="quiet" onClick={() => setDiscounting(true)}>
         {t('till.cart.discount')}
       </Button>
-      <Button data-name="Clear cart" kind="quiet" onClick={() => onCart(null)}>
+      <Button data-name="Clear cart" kind="quiet" onClick={onClear}>
         {t('till.cart.clear_button')}
       </Button>
       {discounting ? (
@@ -203,6 +207,34 @@ function CartWays({ cart, presets, onCart }: CartProps): ReactNode {
           }}
         />
       ) : null}
+    </div>
+  );
+}
+
+/** For this long, a cleared cart can be taken back. */
+const UNDO_MS = 10_000;
+
+/** Holds the cart that was cleared last, until it is too late to take it back. */
+function useCleared() {
+  const [cleared, setCleared] = useState<Cart | null>(null);
+  useEffect(() => {
+    if (cleared === null) return;
+    const timer = setTimeout(() => setCleared(null), UNDO_MS);
+    return () => clearTimeout(timer);
+  }, [cleared]);
+  return [cleared, setCleared] as const;
+}
+
+/** What stands in place of the lines of an empty cart. */
+function EmptyCart({ onUndo }: { readonly onUndo: (() => void) | null }): ReactNode {
+  return (
+    <div className="row row-apart">
+      <p className="soft">{t('till.cart.empty')}</p>
+      {onUndo === null ? null : (
+        <Button data-name="Undo" onClick={onUndo}>
+          {t('till.cart.undo')}
+        </Button>
+      )}
     </div>
   );
 }
@@ -224,6 +256,11 @@ export function CartPart(props: CartPartProps): ReactNode {
   const { cart, isKnown, view, runner, device } = props;
   const presets = device?.discounts ?? [];
   const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
+  const [cleared, setCleared] = useCleared();
+  const clear = () => {
+    setCleared(cart);
+    put(null);
+  };
   const total = cart === null ? null : cartTotal(cart);
   const [code, setCode] = useState('');
   const { phase } = view.till;
@@ -242,7 +279,7 @@ export function CartPart(props: CartPartProps): ReactNode {
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
       <div className="cart-scroll">
         {cart === null ? (
-          <p className="soft">{t('till.cart.empty')}</p>
+          <EmptyCart onUndo={cleared === null ? null : () => put(cleared)} />
         ) : (
           <CartLines cart={cart} presets={presets} onCart={put} />
         )}
@@ -250,7 +287,7 @@ export function CartPart(props: CartPartProps): ReactNode {
       {cart === null ? null : (
         <>
           <Sums cart={cart} />
-          <CartWays cart={cart} presets={presets} onCart={put} />
+          <CartWays cart={cart} presets={presets} onCart={put} onClear={clear} />
         </>
       )}
       {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
