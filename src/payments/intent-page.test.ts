@@ -27,7 +27,8 @@ before(async () => {
        cancellation_reason, canceled_at)
      select 'pi_' || n, $1, false, n, at, 1, 'tml_' || n % 3, to_hex(n), '{}', 'api',
        at + n % 7 * interval '20 s' + interval '30 s', status,
-       case when status in ('requires_action', 'processing', 'succeeded') then '{}'::jsonb end,
+       case when status in ('requires_action', 'processing', 'succeeded') 
+         then '{"credential": {"type": "nfc_id"}}'::jsonb end,
        case when status = 'requires_action'
          then $2::timestamptz + (n % 9 - 4) * interval '10 s' end,
        case when status = 'succeeded' then 'pay_' || n end,

@@ -150,6 +150,9 @@ function asBefore(now: Json | undefined, before: Json | undefined): Json | undef
   });
 }
 
+/** A column that no response shows. */
+const ADDED_COLUMN = 'declined_payer_id';
+
 /**
  * Inserts the row and returns the line that this release would write for it, without the fields
  * that were added since.
@@ -163,7 +166,8 @@ function lineNow(line: Line): Promise<string> {
     const known = Object.entries(now.shown).flatMap(([name, field]) => {
       return name in line.shown ? [[name, asBefore(field, line.shown[name])]] : [];
     });
-    return JSON.stringify({ ...line, ...now, shown: Object.fromEntries(known) });
+    const written = { ...line, ...now, shown: Object.fromEntries(known) };
+    return JSON.stringify(written, (name, value) => (name === ADDED_COLUMN ? undefined : value));
   });
 }
 

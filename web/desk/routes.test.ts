@@ -31,6 +31,7 @@ const DESKS: readonly Desk[] = [
       'GET /organizations/{org}': 'the list of organizations has each',
       'GET /organizations/{org}/{mode}/payments': BY_PROGRAMS,
       'GET /organizations/{org}/{mode}/refunds': BY_PROGRAMS,
+      'GET /organizations/{org}/{mode}/reports/sales': BY_PROGRAMS,
       'GET /organizations/{org}/{mode}/exports/payment_intents': BY_PROGRAMS,
       'GET /organizations/{org}/{mode}/exports/refunds': BY_PROGRAMS,
       'GET /organizations/{org}/{mode}/exports/offline_payments': BY_PROGRAMS,

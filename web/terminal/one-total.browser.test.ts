@@ -217,6 +217,8 @@ test('one sale has the same two sums on every screen and paper', async () => {
   await page.getByRole('link', { name: 'Totals' }).click();
   await page.getByText('€17.78').first().waitFor();
   const totals = (await page.locator('body').textContent()) ?? '';
+  // The wallet read its payments a moment ago, for the result of this one.
+  await wallet.page.reload();
   await wallet.goTo('History');
   read.wallet = await readTotal(wallet.page);
 

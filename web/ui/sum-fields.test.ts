@@ -19,7 +19,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'dashboard/payouts/withdraw-dialog.tsx': ['Amount'],
   'operator/parts/offline-rule.tsx': ['Highest sum of a sale'],
   'operator/parts/policy-form.tsx': ['Limit per payment', 'Limit per period'],
-  'terminal/screens/cart-dialogs.tsx': ['Discount'],
+  'terminal/screens/cart-dialogs.tsx': ['Discount', 'Amount'],
   'terminal/screens/find-sale.tsx': ['Amount'],
   'terminal/screens/keypad.tsx': ['Amount'],
   'terminal/screens/refund.tsx': ['Amount'],

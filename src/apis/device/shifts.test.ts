@@ -43,6 +43,8 @@ async function addCashier(
 ): Promise<Person> {
   const { userId } = await addOwner(store, `cashier${++people}@till.test`);
   const now = store.clock.now();
+  // No two people at a till share a name.
+  await store.db.query('update users set name = $2 where id = $1', [userId, `Cashier ${people}`]);
   const membership = { accountId, userId, role: 'cashier', now } as const;
   await store.db.transaction((tx) => insertMembership(tx, membership));
   await store.db.query(
@@ -129,7 +131,7 @@ describe('a shift', () => {
     assert.deepEqual([ada.userId, ben.userId, null].map(countOf), [1, 1, 2]);
     const own = lines.find((line) => line.cashier_id === ada.userId);
     const { cashier, refunds, refunded } = own as unknown as Record<string, unknown>;
-    assert.deepEqual([cashier, refunds, refunded], ['Some One', 1, 1_000_000]);
+    assert.deepEqual([cashier, refunds, refunded], ['Cashier 5', 1, 1_000_000]);
   });
 
   test('names its person at a sale that a server sends to the till', async () => {

@@ -224,7 +224,7 @@ test('a payment shows its tip separately, and links to its receipt', async () =>
   const { intent, payment } = await payAt(sandbox, sale);
   const window = await openSignedIn(stage(), `dashboard/intents/${intent}`);
   const { page } = window;
-  await page.getByText('11.50').first().waitFor();
+  await page.getByText('Service fee').first().waitFor();
   await page.getByText('1.50', { exact: false }).first().waitFor();
   await page.getByRole('link', { name: payment }).click();
   await page.getByText('Tip (included)').waitFor();

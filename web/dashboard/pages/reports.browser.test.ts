@@ -16,7 +16,10 @@ test('Reports shows what was sold, by day and by till, and as a file, at 320 px'
   const { page } = window;
   await signInAt(window, { sandbox, path: 'dashboard/reports' });
   await page.getByRole('heading', { name: 'Reports', level: 1 }).waitFor();
-  await page.getByText(/payments?, with tips$/).waitFor();
+  await page
+    .getByText(/payments?, with tips$/)
+    .first()
+    .waitFor();
   await page.getByRole('button', { name: 'Last 7 days', pressed: true }).waitFor();
   await window.checkAccessibility();
   await checkFits(page, 'Reports');
