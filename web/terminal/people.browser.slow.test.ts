@@ -16,6 +16,7 @@ import {
   newTill,
   openTill,
   paymentsOf,
+  signInOwner,
   type TillWindow,
 } from '../testing/till.ts';
 
@@ -51,6 +52,7 @@ async function comeIn(
 }
 
 async function sell(till: TillWindow): Promise<void> {
+  await till.page.getByRole('link', { name: 'Keypad', exact: true }).click();
   await till.amount.fill('2.50');
   await till.charge.click();
   await till.pay();
@@ -214,6 +216,55 @@ test('a manager at the till allows a discount with a PIN, which the till forgets
   const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
   assert.ok(!stored.includes(mia.pin), 'the till keeps no PIN');
   till.checkClean(/status of 403/);
+  await till.close();
+});
+
+test('a refund beyond a person’s limit needs the PIN of an unblocked manager', async () => {
+  const { sandbox, browser } = stage();
+  await addPerson('Leo', '5917');
+  const owner = await signInOwner(sandbox);
+  const managers = { Nora: '830517', Otto: '640283' };
+  for (const [name, pin] of Object.entries(managers)) {
+    const person = { name, pin, role: 'manager' };
+    const added = await owner.post(`/accounts/${sandbox.account}/staff`, person);
+    assert.equal(added.status, 201, added.text);
+  }
+  const terminal = await addTestTerminal(sandbox);
+  const start = (page: Page) => comeIn({ page }, 'Leo', /^Start shift/);
+  const till = await openTill(browser, sandbox, { terminal, start });
+  const { page } = till;
+  await sell(till);
+  await page.getByRole('button', { name: 'Last payment' }).click();
+  await page.getByRole('button', { name: /^Refund/ }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('textbox', { name: 'Amount' }).fill('1.00');
+  await dialog.getByRole('button', { name: /^Refund/ }).click();
+  const person = dialog.getByRole('combobox', { name: 'Person' });
+  await person.waitFor();
+  const offered = await person.getByRole('option').allTextContents();
+  assert.ok(offered.includes('Nora') && !offered.includes('Leo'), `only managers: ${offered}`);
+  await till.checkAccessibility();
+  const enter = async (name: keyof typeof managers, pin: string) => {
+    await person.selectOption({ label: name });
+    await dialog.getByRole('textbox', { name: 'PIN' }).fill(pin);
+    const answer = page.waitForResponse(/device\/v1\/refunds$/);
+    await page.keyboard.press('Enter');
+    return (await answer).status();
+  };
+  for (let n = 0; n < 5; n++) {
+    assert.equal(await enter('Otto', '111112'), 403);
+    await dialog.getByText('This person and PIN don’t allow it.').waitFor();
+  }
+  assert.equal(await enter('Otto', managers.Otto), 429);
+  await dialog.getByText('Too many wrong PINs.').waitFor();
+  await till.checkAccessibility();
+  assert.equal(await enter('Nora', managers.Nora), 201);
+  await page.getByText('Refunded', { exact: true }).first().waitFor();
+  const [payment] = await paymentsOf(sandbox, terminal);
+  assert.equal(payment?.amount_refunded, 1_000_000);
+  const stored = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  assert.ok(!stored.includes(managers.Nora), 'the till keeps no PIN');
+  till.checkClean(/status of (403|429)/);
   await till.close();
 });
 

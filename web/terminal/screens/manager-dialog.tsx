@@ -11,6 +11,8 @@ import { NotLoaded } from './use-loaded.tsx';
 export interface ManagerDialogProps extends Pick<TillContext, 'change'> {
   /** True if the service has refused a person and PIN. */
   readonly wasRefused: boolean;
+  /** True if too many wrong PINs block that person. */
+  readonly isBlocked?: boolean;
   readonly onManager: (manager: ManagerAtTill) => void;
   /** Called if a code from the dashboard is to be entered instead. */
   readonly onCode: () => void;
@@ -19,7 +21,8 @@ export interface ManagerDialogProps extends Pick<TillContext, 'change'> {
 
 /** Asks a manager at the till for the PIN, which allows what the service has refused. */
 export function ManagerDialog(props: ManagerDialogProps): ReactNode {
-  const { wasRefused, onManager, onCode, onClose } = props;
+  const { wasRefused, isBlocked = false, onManager, onCode, onClose } = props;
+  const refused = isBlocked ? t('till.person.blocked') : t('till.manager.refused');
   const { people, failed, reload } = usePeople(useShiftApi(), props);
   const managers = people?.filter(({ lifts }) => lifts === true);
   const hasNone = managers?.length === 0;
@@ -37,7 +40,7 @@ export function ManagerDialog(props: ManagerDialogProps): ReactNode {
           chooses
           data-name="Allow"
           button={t('till.manager.button')}
-          problem={wasRefused ? t('till.manager.refused') : null}
+          problem={wasRefused ? refused : null}
           send={async ({ id }, pin) => {
             onManager({ id, pin });
             return null;

@@ -53,10 +53,19 @@ const SAYS_NOTHING = new Set([401, 403]);
  * with that key.
  */
 const MANAGER = 'manager_required';
+/** The service returns this error, too, while wrong PINs block the manager. */
+const BLOCKED = 'rate_limit_exceeded';
 
 type Outcome =
   | { readonly is: 'done'; readonly refund: Refund }
   | { readonly is: 'refused'; readonly code: string; readonly message: string };
+
+/** The service's own message about managers is for the developer of a till. */
+function refusedWords(error: Parameters<typeof refusalText>[0], triesManager: boolean): string {
+  if (error.code === BLOCKED) return t('till.person.blocked');
+  if (error.code !== MANAGER) return refusalText(error);
+  return t(triesManager ? 'till.cart.code_invalid' : 'till.manager.heading');
+}
 
 /**
  * Sends the refund, and repeats it with the same key until its result is known, even after a
@@ -68,6 +77,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
   const running = useRef(false);
   /** True if the service may already have the refund, for example one stored before a reload. */
   const mayBeThere = useRef(pending !== null);
+  const hasManager = useRef(false);
   const finish = useCallback(
     (outcome: Outcome) => {
       keepRefund(null);
@@ -85,11 +95,16 @@ function useRefund({ api }: TillContext, onDone: () => void) {
       while (isCurrent) {
         const answer = await api.refund(pending);
         if (answer.is === 'done') return finish({ is: 'done', refund: answer.value });
-        if (answer.is === 'refused' && !STILL_OPEN.has(answer.error.code)) {
+        if (answer.is === 'refused') {
           const { code } = answer.error;
-          const message = refusalText(answer.error);
+          const isBlocked = code === BLOCKED && hasManager.current && !mayBeThere.current;
+          const isOpen = STILL_OPEN.has(code) && !isBlocked;
           const says = code === MANAGER || !SAYS_NOTHING.has(answer.status);
-          if (!mayBeThere.current || says) return finish({ is: 'refused', code, message });
+          if (!isOpen && (!mayBeThere.current || says)) {
+            const triesManager = hasManager.current || pending.managerCode != null;
+            const message = refusedWords(answer.error, triesManager);
+            return finish({ is: 'refused', code, message });
+          }
         }
         if (answer.is === 'unknown') mayBeThere.current = true;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
@@ -107,6 +122,7 @@ function useRefund({ api }: TillContext, onDone: () => void) {
     // Stores the refund before it is sent, so that later attempts repeat the same refund.
     keepRefund(refund);
     mayBeThere.current = false;
+    hasManager.current = manager !== null;
     setOutcome(null);
     setPending(refund);
   };
@@ -306,7 +322,9 @@ export function RefundPart(props: RefundPartProps): ReactNode {
   const [asked, setAsked] = useState<Asked | null>(null);
   const left = refundLeft(payment);
   const isOther = device !== null && payment.terminal !== device.id;
-  const isRefused = outcome?.is === 'refused' && outcome.code === MANAGER;
+  const refusal = outcome?.is === 'refused' ? outcome.code : null;
+  const isBlocked = refusal === BLOCKED;
+  const isRefused = refusal === MANAGER || isBlocked;
   const needsCode = usesCode && (isOther || isRefused);
   const refund = (part: Part, managerCode: string | null, manager: ManagerAtTill | null) => {
     setAsked({ part, hadManager: manager !== null });
@@ -345,6 +363,7 @@ export function RefundPart(props: RefundPartProps): ReactNode {
         <ManagerDialog
           change={props.change}
           wasRefused={asked.hadManager}
+          isBlocked={isBlocked}
           onManager={(manager) => refund(asked.part, null, manager)}
           onCode={takeCode}
           onClose={() => setAsked(null)}
