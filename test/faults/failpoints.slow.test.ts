@@ -307,9 +307,12 @@ describe('a process killed between two steps', () => {
 
 describe('a process killed while it ends a shift', () => {
   for (const point of FAILPOINTS.filter((name) => name.startsWith('shifts.'))) {
-    it(`ends it once, with one report and one event, after dying at ${point}`, async () => {
+    it(`ends it once, with one report, event and mail, after dying at ${point}`, async () => {
       const firstEnv = { TAPLINE_FAILPOINT: point };
-      await withProcesses({ firstEnv }, { name: 'worker' }, async (api) => {
+      const name = `reports ${point}`;
+      const mailTo = "update accounts set report_email = 'reports@shop.test' where id = $1";
+      await db.query(mailTo, [sandbox.account]);
+      await withProcesses({ firstEnv }, { name }, async (api) => {
         const { terminal } = partyAt(api);
         const { id } = await untilDone(() => terminal.post('/shift', {}));
         const headers = { 'Idempotency-Key': `end ${point}` };
@@ -326,6 +329,10 @@ describe('a process killed while it ends a shift', () => {
           [id],
         );
         assert.equal(events.length, 1);
+        const mails = () => mailsOf(name, new RegExp(`^Shift report .*${report.number}:`));
+        assert.ok(await waitUntil(async () => (await mails()).length > 0, REST_MS), 'no mail');
+        const queued = await db.query('select from mail_outbox where sent_at is null');
+        assert.deepEqual([(await mails()).length, queued.length], [1, 0]);
       });
     });
   }
