@@ -67,9 +67,8 @@ test('a later start of days leaves the running day, and holds for later ones', a
   ]);
   const before = dayAfter(today, -1);
   // Six in the morning is before 11:59. The service may still know the former rules.
-  await eventually('the day before', async () => {
-    return isDeepStrictEqual(await shown(), [before, before]);
-  });
+  const isDayBefore = async () => isDeepStrictEqual(await shown(), [before, before]);
+  await eventually('the day before', isDayBefore, 60_000);
 });
 
 /** The longest time between a sale's end and its place in every figure (decisions 28). */
