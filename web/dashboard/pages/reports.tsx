@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { DAY_MS } from '#core/durations.ts';
 import { fromRoot } from '../../data/root-path.ts';
 import type { SalesReport } from '../../data/types/dashboard.ts';
 import { FilterSelect, type Filters, useFilters } from '../../desk/filters.tsx';
@@ -16,6 +17,7 @@ import { useDays } from '../statistics/chosen-days.ts';
 import { dayBefore } from '../statistics/day-bounds.ts';
 import { ListFilters } from '../statistics/day-filters.tsx';
 import { Figure } from '../statistics/labeled-figure.tsx';
+import { useLiveSales } from '../statistics/use-live-refresh.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 
 type Totals = SalesReport['totals'][number];
@@ -35,7 +37,8 @@ const groupings = (): readonly (readonly [name: string, words: string])[] => [
 
 /** A Monday, from which the names of weekdays are counted. */
 const MONDAY = Date.UTC(2026, 0, 5);
-const DAY_MS = 86_400_000;
+/** Every sale and refund of the shown days changes the report. */
+const LIVE = ['GET /accounts/{account}/{mode}/reports/sales'];
 
 function dayWords(at: number, format: Intl.DateTimeFormatOptions): string {
   return new Intl.DateTimeFormat(textLocale(), { ...format, timeZone: 'UTC' }).format(at);
@@ -132,6 +135,7 @@ function withPeriod(filters: Filters): Filters {
 export function Reports(): ReactNode {
   const { account, mode } = useMerchant();
   const shop = useShopDays();
+  useLiveSales(LIVE);
   const filters = withPeriod(useFilters());
   const chosen = useDays(filters);
   const to = chosen.to || dayBefore(0, shop);
