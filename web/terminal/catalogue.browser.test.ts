@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { present } from '#core/assert.ts';
+import { DESKTOP } from '../testing/browser.ts';
 import { addCamera } from '../testing/detecting-camera.ts';
 import { checkFits } from '../testing/page-width.ts';
+import { measureFirstLoad } from '../testing/payload.ts';
 import { ownStage } from '../testing/stage.ts';
-import { addCatalogueItem, intentsOf, newTill, setShop } from '../testing/till.ts';
+import {
+  addCatalogueItem,
+  addTestTerminal,
+  intentsOf,
+  newTill,
+  openTill,
+  setShop,
+} from '../testing/till.ts';
 
 const ESPRESSO = '4006381333931';
 const CAFE = [
@@ -94,8 +103,11 @@ test('a till opens on its catalogue, and finds items by category, name and barco
   await page.getByRole('link', { name: 'Keypad' }).click();
   await scan(ESPRESSO);
   await cart.getByText('2 × €2.40').waitFor();
+  const depth = () => page.evaluate(() => history.length);
+  const before = await depth();
   await scan('9999999999999');
   await page.getByRole('status').getByText('No item has this barcode').waitFor();
+  assert.equal(await depth(), before, 'the back button does not go through the scans');
   assert.equal(await page.locator('.cart-line').count(), 2);
   await cart.getByRole('button', { name: 'Take one: Espresso' }).click();
   await cart.getByRole('button', { name: 'Take one: Flat white' }).click();
@@ -122,6 +134,20 @@ test('a till opens on its catalogue, and finds items by category, name and barco
   );
   await till.pay();
   till.checkClean();
+  await till.close();
+});
+
+/** The items need the code of the cart and all texts of the till. */
+const BUDGET_BYTES = 160_000;
+
+test('the first load of a catalogue stays within its budget', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const options = { ...DESKTOP, serviceWorkers: 'block' as const };
+  const till = await openTill(browser, sandbox, { terminal, options });
+  await till.page.locator('.item').first().waitFor();
+  const size = await measureFirstLoad(till, `${sandbox.web_url}/terminal`);
+  assert.ok(size > 110_000 && size <= BUDGET_BYTES, `${size} bytes`);
   await till.close();
 });
 

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react';
 import { fromRoot } from '../data/root-path.ts';
 
 /** Returns the current page: the path after `/terminal`, without leading or trailing slashes. */
-function currentPlace(): string {
+export function currentPlace(): string {
   const root = fromRoot('terminal').pathname;
   return decodeURI(location.pathname.slice(root.length)).replace(/^\/|\/$/g, '');
 }

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import type { CatalogueItem } from '../../data/device-api.ts';
-import { goTo } from '../page-path.ts';
+import { currentPlace, goTo } from '../page-path.ts';
 import { itemsOnSale, type TillStage } from '../till-pages.ts';
 import type { TillRunner } from '../till-runner.ts';
 
@@ -43,7 +43,8 @@ export function useScannedItem(stage: TillStage & { readonly runner: TillRunner 
       const found = itemOfBarcode(itemsOnSale(current.current), text);
       if (found === null) return false;
       setItem(found);
-      goTo('catalogue');
+      // Without another entry in the history for each scan.
+      if (currentPlace() !== 'catalogue') goTo('catalogue');
       return true;
     },
     forget: () => setItem(null),
