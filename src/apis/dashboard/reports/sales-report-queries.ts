@@ -88,6 +88,12 @@ export async function selectReportedRefunds(
 }
 
 /**
+ * SQL: the number of rows, and their positions and times. After a restore, another row can have the
+ * position of one that was lost, but not its time, too.
+ */
+const MARK = `concat_ws(' ', count(*), sum(position), sum(extract(epoch from created)))`;
+
+/**
  * Returns a text that changes when a sale or refund of the period is booked or removed. Figures of
  * booked rows never change. It reads only indexes, a tenth of the rows' cost.
  */
@@ -97,9 +103,9 @@ export async function selectReportMark(
 ): Promise<string> {
   const rows = await sql.query<{ mark: string }>(
     `select concat_ws(' ',
-       (select count(*) || ' ' || coalesce(sum(position), 0) from payments
+       (select ${MARK} from payments
         where account_id = $1 and livemode = $2 and created >= $3 and created < $4),
-       (select count(*) || ' ' || coalesce(sum(position), 0) from refunds
+       (select ${MARK} from refunds
         where account_id = $1 and livemode = $2 and created >= $3 and created < $4
           and ${checked("status = 'succeeded'")})) as mark`,
     [tenant.accountId, tenant.livemode, since, until],
