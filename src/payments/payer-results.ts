@@ -20,7 +20,7 @@ export type PayerResult = {
 
 /** How far back results are news. A wallet that was closed for longer shows them in its history. */
 const NEWS_MS = HOUR_MS;
-/** Results per kind. Nobody makes more payments in an hour; the history lists all. */
+/** Results per kind: more than a person's payments in an hour. The history lists all. */
 const MOST_RESULTS = 20;
 
 /** Identifies a result among those of its payer: a second decline of an intent is another one. */

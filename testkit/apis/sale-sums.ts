@@ -84,7 +84,7 @@ function atomsOf({ sale: { atoms }, object, progress }: FoundSums): Fields {
   const amount = WITH_TIP.has(String(object.object)) ? price + tip : price;
   // Until it is paid, an intent has no tip, and the others have what a pass would pay.
   if (progress === 'untipped') return { amount, ...(isIntent ? { tip: null } : { tip_amount: 0 }) };
-  // What people see of an intent: the customer's total.
+  // Lists and details for people show the customer's total of an intent.
   const forPeople = 'service_fee' in object ? { total: paid, service_fee: paid - price - tip } : {};
   return {
     ...forPeople,

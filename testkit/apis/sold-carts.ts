@@ -37,7 +37,7 @@ export interface SoldCart {
   /** The token of the receipt's address. */
   readonly receipt: string;
   readonly refundReceipt: string;
-  /** The cursor after which the payer's wallet hears of the payment. */
+  /** A cursor from before the payment, with which the payer's wallet is notified of it. */
   readonly updates: string;
   /** The answers of routes while the cart was not paid, by the name of the surface. */
   readonly open: Readonly<Record<string, Body>>;

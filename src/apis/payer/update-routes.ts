@@ -50,7 +50,7 @@ function renderResult(result: PayerResult, pages: ReceiptPages) {
 
 interface Asking extends WaitLimits {
   readonly payerId: string;
-  /** `null` for a wallet that asks for the first time: it is told nothing that ended before. */
+  /** `null` for a wallet's first request, whose response leaves out what ended earlier. */
   readonly told: Told | null;
 }
 

@@ -4,7 +4,7 @@ import { NodeFault } from '#settlement/chain/rpc/rpc-reply.ts';
 export const CONNECTIONS = 8;
 /** Of these, the ones that requests may use for which no customer waits at the counter. */
 const OTHERS = 5;
-/** A request that has waited this long is not sent: whoever asked has given up by then. */
+/** A request that has waited this long is not sent, because its caller has given up. */
 const WAIT_MS = 10_000;
 
 export interface CallsInFlight {
