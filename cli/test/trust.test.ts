@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
 import { testFolder } from '../../testkit/fixtures/core/test-folder.ts';
-import { startReceiver, type TestReceiver } from '../../testkit/network/webhook-receiver.ts';
+import { startReceiver } from '../../testkit/network/webhook-receiver.ts';
 import { type Env, IN_CLONE, runCli } from './run-cli.ts';
 
 /** A well-formed key is enough, because nothing here verifies it. */
@@ -12,21 +13,17 @@ const KEY = 'tlsk_test_0000000000000000000000000000000000000';
 const LIVE_KEY = 'tlsk_live_0000000000000000000000000000000000000';
 
 const folder = testFolder();
-let server: TestReceiver;
 let address = '';
 /** Headers and bodies that the stranger's server received. */
 const heard: string[] = [];
 
-before(async () => {
-  server = await startReceiver();
+const server = openForTests(startReceiver, async () => {
   server.answer(({ headers, body }, response) => {
     heard.push(`${JSON.stringify(headers)} ${body}`);
     response.writeHead(200, { 'Content-Type': 'application/json' }).end('{"data":[]}');
   });
   address = `${server.url}/api`;
 });
-
-after(() => server.close());
 
 async function run(args: readonly string[], { cwd, env = {} }: { cwd: string; env?: Env }) {
   const { code, stdout, stderr } = await runCli(args, env, { cwd, program: IN_CLONE });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '../../src/core/assert.ts';
 import { type Caller, caller } from '../../testkit/apis/api-client.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
 import { listen } from '../../testkit/network/listen.ts';
-import { openSharedSandbox, type SharedSandbox } from '../../testkit/network/shared-sandbox.ts';
+import { openSharedSandbox } from '../../testkit/network/shared-sandbox.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { watchSleep } from '../src/detect-sleep.ts';
 import { DeviceApi, type TapCredential } from '../src/index.ts';
@@ -14,15 +15,11 @@ import { haloChip, keycard } from './emulated-chips.ts';
 import { bankCard, tag } from './emulated-phones.ts';
 import { type Make, pairedTill, type Till } from './started-till.ts';
 
-let shared: SharedSandbox;
 let merchant: Caller;
 
-before(async () => {
-  shared = await openSharedSandbox();
+const shared = openForTests(openSharedSandbox, async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
-
-after(() => shared.close());
 
 const startTill: (make?: Make) => Promise<Till> = (make) => pairedTill(shared.sandbox, make);
 

@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { BlockList, connect, type Socket } from 'node:net';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '../../src/core/assert.ts';
 import { type Caller, caller } from '../../testkit/apis/api-client.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
 import { createRandom } from '../../testkit/fixtures/core/random.ts';
-import { openSharedSandbox, type SharedSandbox } from '../../testkit/network/shared-sandbox.ts';
+import { openSharedSandbox } from '../../testkit/network/shared-sandbox.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
 import { ASK, authorization } from './zvt-talk.ts';
 
 /** Programs that connect to the register's port, with a real network behind it. */
-let shared: SharedSandbox;
 let merchant: Caller;
 
-before(async () => {
-  shared = await openSharedSandbox();
+const shared = openForTests(openSharedSandbox, async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
 
@@ -27,7 +26,6 @@ afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
   for (const served of opened.splice(0)) await served.end();
 });
-after(() => shared.close());
 
 const PAID = /^040f..2700/;
 const COMPLETED = /^060f00/;

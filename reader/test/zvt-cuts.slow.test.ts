@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '../../src/core/assert.ts';
 import { type Caller, caller } from '../../testkit/apis/api-client.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
 import { createRandom, type Random } from '../../testkit/fixtures/core/random.ts';
-import { openSharedSandbox, type SharedSandbox } from '../../testkit/network/shared-sandbox.ts';
+import { openSharedSandbox } from '../../testkit/network/shared-sandbox.ts';
 import { readCommand } from '../src/zvt/read-command.ts';
 import { tag } from './emulated-phones.ts';
 import { type ServedRegister, serveTestRegister, TestRegister } from './test-register.ts';
@@ -13,15 +14,11 @@ import { ASK, authorization, frameOf } from './zvt-talk.ts';
 /**
  * A real network, with a register whose connection breaks at any byte, and one that sends nonsense.
  */
-let shared: SharedSandbox;
 let merchant: Caller;
 
-before(async () => {
-  shared = await openSharedSandbox();
+const shared = openForTests(openSharedSandbox, async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
-
-after(() => shared.close());
 
 const PAID = /^040f..2700/;
 const COMPLETED = /^060f00/;

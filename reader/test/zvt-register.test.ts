@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile, stat } from 'node:fs/promises';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { present } from '../../src/core/assert.ts';
 import { type Caller, caller } from '../../testkit/apis/api-client.ts';
-import { openSharedSandbox, type SharedSandbox } from '../../testkit/network/shared-sandbox.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
+import { openSharedSandbox } from '../../testkit/network/shared-sandbox.ts';
 import { startReceiver } from '../../testkit/network/webhook-receiver.ts';
 import { fundedAccount } from '../../web/testing/payer.ts';
 import { DeviceApi, DeviceApiError } from '../src/device-api.ts';
@@ -21,11 +22,9 @@ import { type ServedRegister, serveTestRegister, type TestRegister } from './tes
 import { ASK, authorization, decodeText, REQUESTED } from './zvt-talk.ts';
 
 /** A cash register that speaks the real protocol with a real network. */
-let shared: SharedSandbox;
 let merchant: Caller;
 
-before(async () => {
-  shared = await openSharedSandbox();
+const shared = openForTests(openSharedSandbox, async () => {
   merchant = caller(`${shared.sandbox.base_url}/v1`, shared.sandbox.test.secret_key);
 });
 
@@ -34,7 +33,6 @@ const opened: ServedRegister[] = [];
 afterEach(async () => {
   for (const served of opened.splice(0)) await served.end();
 });
-after(() => shared.close());
 
 const PAID = /^040f(..|ff....)2700/;
 const ABORTED = /^040f..276c/;

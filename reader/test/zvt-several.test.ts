@@ -4,23 +4,19 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { present } from '../../src/core/assert.ts';
 import { freePort } from '../../src/sandbox/find-and-stop-processes.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
 import { testFolder } from '../../testkit/fixtures/core/test-folder.ts';
-import { openSharedSandbox, type SharedSandbox } from '../../testkit/network/shared-sandbox.ts';
+import { openSharedSandbox } from '../../testkit/network/shared-sandbox.ts';
 import { addTestTerminal } from '../../web/testing/till.ts';
 import { DeviceApi } from '../src/device-api.ts';
 import { registerFile, savePairing } from '../src/till-settings.ts';
 import { TestRegister } from './test-register.ts';
 import { ASK, authorization } from './zvt-talk.ts';
 
-let shared: SharedSandbox;
-
-before(async () => {
-  shared = await openSharedSandbox();
-});
-after(() => shared.close());
+const shared = openForTests(openSharedSandbox);
 
 const COMMAND = import.meta.resolve('../../reader/src/command.ts');
 const PROGRAM = `import { main } from '${COMMAND}';

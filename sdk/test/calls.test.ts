@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   AuthenticationError,
   ConnectionError,
@@ -10,17 +10,14 @@ import {
   Tapline,
   type TaplineError,
 } from 'tapline';
-import { KEY, refusal, type ScriptedApi, type Step, startScriptedApi } from './scripted-api.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
+import { KEY, refusal, type Step, startScriptedApi } from './scripted-api.ts';
 
-let api: ScriptedApi;
 let tapline: Tapline;
 
-before(async () => {
-  api = await startScriptedApi();
+const api = openForTests(startScriptedApi, async () => {
   tapline = api.tapline;
 });
-
-after(() => api.close());
 
 const INTENT = { id: 'pi_1', object: 'payment_intent', status: 'requires_payment_method' };
 const DONE: Step = { status: 200, body: INTENT, headers: { 'Request-Id': 'req_9' } };

@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { after, afterEach, before, test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { Tapline } from 'tapline';
-import { KEY, refusal, type ScriptedApi, startScriptedApi } from './scripted-api.ts';
+import { openForTests } from '../../testkit/fixtures/core/open-for-tests.ts';
+import { KEY, refusal, startScriptedApi } from './scripted-api.ts';
 
 const LIVE_KEY = KEY.replace('test', 'live');
 const EMPTY = { status: 200, body: { data: [], next_cursor: null } };
 const DOCUMENT = path.join(import.meta.dirname, '../../openapi.json');
 const MANIFEST = path.join(import.meta.dirname, '../../sdk/package.json');
 
-let api: ScriptedApi;
-
-before(async () => {
-  api = await startScriptedApi();
-});
-after(() => api.close());
+const api = openForTests(startScriptedApi);
 afterEach(() => setEnvironment({}));
 
 function setEnvironment(env: { readonly key?: string; readonly url?: string }): void {

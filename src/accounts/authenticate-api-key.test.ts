@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Database } from '#db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay } from '#testkit/fixtures/core/open-transactions.ts';
 import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
-import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { openStore } from '#testkit/fixtures/payments/store.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
 
-let store: TestStore;
-before(async () => {
-  store = await openStore();
-});
-after(() => store.close());
+const store = openForTests(openStore);
 
 const addKey = () => addTestKey(store.db, store.merchant.tenant, { now: new Date() });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createKeyAuthenticator } from '#accounts/authenticate-api-key.ts';
 import { editApiKey, revokeApiKey, rotateApiKey } from '#accounts/change-api-key.ts';
 import { createAccountWithOwner } from '#accounts/create-account.ts';
@@ -7,13 +7,13 @@ import { type ApiKeyInput, createApiKey } from '#accounts/create-api-key.ts';
 import type { Actor } from '#audit/audit.ts';
 import { isRefusal, type Refusal } from '#core/answer.ts';
 import { addSeconds } from '#core/clock.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 const actor: Actor = { type: 'system', name: 'test' };
 const person = { email: 'Owner@Demo.test', password: 'correct horse battery', name: 'Olga Owner' };
 
-let database: TestDatabase;
 let input: ApiKeyInput;
 
 function done<T>(result: T | Refusal): T {
@@ -21,8 +21,7 @@ function done<T>(result: T | Refusal): T {
   return result;
 }
 
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   const account = { accountName: 'Demo Store', owner: person, actor, now: NOW };
   const { accountId } = done(await createAccountWithOwner(database.db, account));
   const tenant = { accountId, livemode: false };
@@ -35,8 +34,6 @@ before(async () => {
   };
   input = { tenant, name: 'till', ...rest };
 });
-
-after(() => database.close());
 
 const create = (change: Partial<ApiKeyInput> = {}) =>
   database.db.transaction((tx) => createApiKey(tx, { ...input, ...change }));

@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { buildApi } from '#app/api-role.ts';
 import { PAGES } from '#http/address-rate-limit.ts';
 import { CARD_PATH } from '#payers/card-url.ts';
 import { HOLD_PATH } from '#people/hold-after-owner-change.ts';
 import { PERSON_LINK_PATH } from '#people/person-links.ts';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.0/8' } });
-});
-
-after(() => api.close());
+const api = openForTests(() =>
+  startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.0/8' } }),
+);
 
 /** Sends a request with a client address, as from behind a proxy. */
 const askFrom = (path: string, address: string) =>

@@ -1,32 +1,33 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { payerSurface } from '#apis/payer/payer-routes.ts';
 import { anySurface } from '#http/route.ts';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
 import { type Caller, caller } from '#testkit/apis/api-client.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * Tests that a sandbox's wallet cannot register a push service on this machine, although the
  * sandbox's webhooks may go there.
  */
 
-let api: TestApi;
 let payer: Caller;
 
-before(async () => {
-  api = await startTestApi({
-    surfaces: (ctx) => [anySurface(payerSurface(ctx))],
-    env: {
-      VAPID_PRIVATE_KEY: randomBytes(32).toString('base64url'),
-      VAPID_SUBJECT: 'mailto:push@example.com',
-    },
-  });
-  payer = caller(`${api.url}/api/payer/v1`, await signInWallet(api.url, newWallet()));
-});
-
-after(() => api.close());
+const api = openForTests(
+  () =>
+    startTestApi({
+      surfaces: (ctx) => [anySurface(payerSurface(ctx))],
+      env: {
+        VAPID_PRIVATE_KEY: randomBytes(32).toString('base64url'),
+        VAPID_SUBJECT: 'mailto:push@example.com',
+      },
+    }),
+  async () => {
+    payer = caller(`${api.url}/api/payer/v1`, await signInWallet(api.url, newWallet()));
+  },
+);
 
 test('no browser is notified at an address of this machine or its network', async () => {
   for (const endpoint of [

@@ -1,26 +1,24 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { raisePlaces, stampOrder, stampOrders } from '#db/commit-order.ts';
 import type { Tx } from '#db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { addMerchant } from '#testkit/fixtures/payments/store.ts';
 
 const NOW = new Date('2026-10-01T12:00:00.000Z');
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   await database.db.query(
     `create table written (account_id text, livemode boolean, created timestamptz(3),
        position bigint, unique (account_id, livemode, position))`,
   );
 });
-after(() => database.close());
 
 async function addTenant(): Promise<Tenant> {
   return (await addMerchant(database.db, { now: NOW })).tenant;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Bug } from '#core/assert.ts';
 import {
@@ -12,15 +12,13 @@ import {
   type Sql,
 } from '#db/database.ts';
 import { toFault } from '#db/database-faults.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { startTcpProxy, type TcpProxy } from '#testkit/network/tcp-proxy.ts';
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   await database.db.query('create table notes (id int primary key, text text not null)');
 });
-after(() => database.close());
 
 let ids = 0;
 

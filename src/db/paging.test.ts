@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import type { Tenant } from '#core/mode.ts';
 import { type Page, type Place, selectPage } from '#db/paging.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const START = new Date('2026-10-01T12:00:00.000Z');
 const TENANT: Tenant = { accountId: 'acct_a', livemode: false };
@@ -13,15 +14,12 @@ interface Row extends Place {
   readonly color: string;
 }
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   await database.db.query(
     `create table listed (account_id text, livemode boolean, created timestamptz(3),
        position bigint, color text)`,
   );
 });
-after(() => database.close());
 
 async function add(tenant: Tenant, position: number, ms: number, color = 'red'): Promise<void> {
   const values = [tenant.accountId, tenant.livemode, addMs(START, ms), position, color];

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { DAY_MS } from '#core/durations.ts';
 import { maintainPartitions, RETENTION_DAYS } from '#events/event-retention.ts';
 import { selectPartitions } from '#events/partition-queries.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
@@ -17,12 +18,8 @@ const ours = (names: readonly string[]) => names.filter((name) => /^(events|webh
 
 describe('retention', () => {
   const clock = new FakeClock(new Date('2027-01-30T23:00:00.000Z'));
-  let bench: WebhookBench;
 
-  before(async () => {
-    bench = await openBench({ clock });
-  });
-  after(() => bench.close());
+  const bench = openForTests(() => openBench({ clock }));
 
   test('partitions are made a week ahead, filled, and dropped with their rows', async () => {
     await addEndpoint(bench, 'http://127.0.0.1:8080/');

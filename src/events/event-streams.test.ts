@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '#core/clock.ts';
 import type { Database } from '#db/database.ts';
 import { eventStreams, type Following } from '#events/event-streams.ts';
 import { EventBatch, StreamReader } from '#events/stream-reader.ts';
 import { silentLog } from '#observability/log.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import {
   openBench,
@@ -14,7 +15,6 @@ import {
   withNewAccount,
 } from '#testkit/fixtures/webhooks/webhooks.ts';
 
-let shared: WebhookBench;
 let bench: WebhookBench;
 let statements = 0;
 
@@ -27,11 +27,9 @@ const counting = (): Database => ({
   },
 });
 
-before(async () => {
-  shared = await openBench();
+const shared = openForTests(openBench, async () => {
   shared.db.carryHints(shared.wakeups.send);
 });
-after(() => shared.close());
 beforeEach(async () => {
   bench = await withNewAccount(shared);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { DAY_MS } from '#core/durations.ts';
 import type { Page } from '#db/paging.ts';
 import type { EventType } from '#events/event-types.ts';
 import { type EventFilter, getEvent, listEvents } from '#events/list-events.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import {
@@ -15,13 +16,9 @@ import {
 } from '#testkit/fixtures/webhooks/webhooks.ts';
 
 const clock = new FakeClock();
-let shared: WebhookBench;
 let bench: WebhookBench;
 
-before(async () => {
-  shared = await openBench({ clock });
-});
-after(() => shared.close());
+const shared = openForTests(() => openBench({ clock }));
 beforeEach(async () => {
   bench = await withNewAccount(shared);
 });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Loop } from '#core/background-loop.ts';
 import { rescheduleUnsigned, selectFiscal } from '#fiscal/fiscal-queries.ts';
 import { startSigning } from '#fiscal/sign-receipts.ts';
 import { type Payment, paymentStatus } from '#payments/payment.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { addPayment, addStore } from '#testkit/fixtures/payments/store-payments.ts';
 import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
@@ -24,14 +25,11 @@ const NETWORK = { policy: addressPolicy([], { ownMachine: true }), resolver: sys
 const SIGNED = JSON.stringify({ signature: 'SIG-1', text: 'TSE 4711\nchain 12' });
 
 let clock: FakeClock;
-let shared: TestStore;
 let store: TestStore;
 let signer: TestReceiver;
 let loops: Loop[] = [];
 
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
@@ -45,7 +43,6 @@ afterEach(async () => {
   loops = [];
   await shared.db.query('delete from fiscal_receipts');
 });
-after(() => shared.close());
 
 const accountId = () => store.merchant.tenant.accountId;
 const setSigner = (url: string | null) =>

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { answerWith } from '#core/answer.ts';
 import {
-  type BareServer,
   bareRoute,
   bareSurface,
   GOOD_KEY,
@@ -11,8 +10,8 @@ import {
   sendRaw,
   startBareServer,
 } from '#testkit/apis/http-kit.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: BareServer;
 let runs = 0;
 
 const route = (method: 'GET' | 'POST') =>
@@ -25,14 +24,12 @@ const route = (method: 'GET' | 'POST') =>
     },
   });
 
-before(async () => {
-  server = await startBareServer({
+const server = openForTests(() =>
+  startBareServer({
     surfaces: [bareSurface([route('GET'), route('POST')])],
     timeLimits: { headersMs: 300, requestMs: 500, checkEveryMs: 50 },
-  });
-});
-
-after(() => server.close());
+  }),
+);
 
 const head = (method: string, ...lines: string[]) =>
   [`${method} /api/v1/things HTTP/1.1`, `Authorization: Bearer ${GOOD_KEY}`, ...lines, '', ''].join(

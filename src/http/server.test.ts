@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Type from 'typebox';
 import { answerWith, refuse } from '#core/answer.ts';
@@ -8,13 +8,8 @@ import { Unavailable } from '#core/unavailable.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
 import { memoryRateLimiter } from '#http/rate-limit.ts';
 import type { AnyRoute } from '#http/route.ts';
-import {
-  type BareServer,
-  bareRoute,
-  bareSurface,
-  GOOD_KEY,
-  startBareServer,
-} from '#testkit/apis/http-kit.ts';
+import { bareRoute, bareSurface, GOOD_KEY, startBareServer } from '#testkit/apis/http-kit.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const Body = Type.Object({ amount: Type.Integer({ minimum: 1 }) });
 
@@ -62,13 +57,7 @@ const routes = [
   route('/slow', slow, { timeLimitMs: 50 }),
 ];
 
-let server: BareServer;
-
-before(async () => {
-  server = await startBareServer({ surfaces: [bareSurface(routes)] });
-});
-
-after(() => server.close());
+const server = openForTests(() => startBareServer({ surfaces: [bareSurface(routes)] }));
 
 interface Sent {
   readonly method?: string;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answerWith } from '#core/answer.ts';
 import { CommitUnknown, DatabaseUnavailable } from '#db/database.ts';
@@ -8,17 +8,18 @@ import { type Awaited, awaitAnswer } from '#idempotency/await-answer.ts';
 import { selectKey, updateWaiting } from '#idempotency/key-queries.ts';
 import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
-import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { newRequest, openStore } from '#testkit/fixtures/payments/store.ts';
 
 const LONG = 10_000;
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-  await store.db.query('create table jobs (id text primary key, status text)');
-});
-after(() => store.close());
+const store = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    await store.db.query('create table jobs (id text primary key, status text)');
+  },
+);
 
 interface Job {
   readonly id: string;

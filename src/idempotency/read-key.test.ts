@@ -1,24 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import { readKey } from '#idempotency/await-answer.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
-import {
-  addMerchant,
-  newRequest,
-  openStore,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { addMerchant, newRequest, openStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 async function claimed() {
   const request = newRequest(store);

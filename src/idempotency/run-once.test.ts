@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, answerWith, type Refusal, refuse } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
@@ -11,18 +11,19 @@ import type { IdempotentRequest } from '#idempotency/request-fingerprint.ts';
 import type { Done } from '#idempotency/run-once-per-key.ts';
 import { findReplay, runOnce } from '#idempotency/run-once-per-key.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
-import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { newRequest, openStore } from '#testkit/fixtures/payments/store.ts';
 import { see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-  await store.db.query('create table work (n int)');
-});
-after(() => store.close());
+const store = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    await store.db.query('create table work (n int)');
+  },
+);
 
 let runs = 0;
 

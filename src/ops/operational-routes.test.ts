@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fastify from 'fastify';
 import { PROBES } from '#http/address-rate-limit.ts';
@@ -11,20 +11,17 @@ import {
 } from '#ops/operational-routes.ts';
 import { createProcessHealth, type ProcessHealth } from '#ops/process-health.ts';
 import { sendRaw } from '#testkit/apis/http-kit.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { settling } from '#testkit/fixtures/settlement/settling.ts';
 
 const TOKEN = 'a-token-of-24-characters';
 
-let database: TestDatabase;
 let health: ProcessHealth;
 
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   health = createProcessHealth({ db: database.db, chains: [], readiness: settling });
 });
-
-after(() => database.close());
 
 const OPEN: MetricsAccess = {
   production: false,

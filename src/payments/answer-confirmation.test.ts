@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { revokePassRow, updatePayerBlocked } from '#payers/payer-queries.ts';
 import { answerConfirmation, payerOf } from '#payments/answer-confirmation.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   addIntent,
   addPayer,
@@ -16,7 +17,6 @@ import {
   payAndSettle,
   playChain,
   summaryOf,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import { eventTypes } from '#testkit/fixtures/payments/store-payments.ts';
 import { blockPayer, cancel, limitPayer } from '#testkit/fixtures/payments/store-requests.ts';
@@ -25,12 +25,7 @@ const NOON = new Date('2026-10-01T12:00:00.000Z');
 /** More than the 50 USDC from which a payer's first payment needs confirmation. */
 const HIGH = 50_000_000;
 
-let store: TestStore;
-
-before(async () => {
-  store = await openStore({ clock: new FakeClock(NOON) });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock: new FakeClock(NOON) }));
 
 interface Asked {
   readonly address: Hex;

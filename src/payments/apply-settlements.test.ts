@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import { findReplay } from '#idempotency/run-once-per-key.ts';
 import { type Log, silentLog } from '#observability/log.ts';
@@ -10,6 +10,7 @@ import { beginSeriesAnew } from '#payments/receipt-numbers.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { FailureReason } from '#settlement/chain-requests.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import {
   newRequest,
@@ -30,15 +31,11 @@ import {
 
 let clock: FakeClock;
 let store: TestStore;
-let shared: TestStore;
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
 });
-after(() => shared.close());
 
 /** Adds an intent that was tapped and waits for the chain, and whose client has disconnected. */
 async function addProcessing(expiresIn = 120) {

@@ -1,24 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { giveUpUnpaid } from '#payments/cancel-after-data-loss.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
-import {
-  addIntent,
-  bodyOf,
-  openSale,
-  openStore,
-  pay,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { addIntent, bodyOf, openSale, openStore, pay } from '#testkit/fixtures/payments/store.ts';
 import { addAsked, addPayment } from '#testkit/fixtures/payments/store-payments.ts';
 
-let store: TestStore;
 const clock = new FakeClock();
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 const giveUp = (cutoff: Date, livemode = false) =>
   store.db.transaction((tx) => giveUpUnpaid(tx, { livemode, before: cutoff, now: clock.now() }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Database } from '#db/database.ts';
@@ -8,6 +8,7 @@ import { lockIntent, updateIntentStates } from '#payments/intent-queries.ts';
 import { transition } from '#payments/payment-intent.ts';
 import { saveSteps } from '#payments/save-intent-steps.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addIntent,
@@ -18,17 +19,12 @@ import {
   openStore,
   pay,
   playChain,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import { eventTypes, lastSnapshot, see } from '#testkit/fixtures/payments/store-payments.ts';
 import { cancel as cancelIntent } from '#testkit/fixtures/payments/store-requests.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 async function cancel(intentId: string, request: Partial<CancelRequest> = {}) {
   return see(await cancelIntent(store, intentId, request));

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { systemClock } from '#core/clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { tally } from '#testkit/fixtures/core/tally.ts';
 import {
   openSale,
@@ -22,17 +23,13 @@ const SALE = 2_500_000;
 const HIGH = 50_000_000;
 
 let share: bigint | null = null;
-let shared: TestStore;
 let store: TestStore;
 
-before(async () => {
-  shared = await openStore({ readiness: { ...settling, shareOf: () => share } });
-});
+const shared = openForTests(() => openStore({ readiness: { ...settling, shareOf: () => share } }));
 beforeEach(async () => {
   share = null;
   store = await addStore(shared, systemClock);
 });
-after(() => shared.close());
 
 async function tap(): Promise<string> {
   const { intentId, pass } = await openSale(store);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { Tenant } from '#core/mode.ts';
 import { keyExpiry } from '#idempotency/expire-keys.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
@@ -12,6 +12,7 @@ import {
   type SettlementNumbers,
 } from '#settlement/settlement-numbers.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import type { CreateIntent } from '#testkit/fixtures/payments/store.ts';
@@ -21,7 +22,6 @@ import {
   intentCreator,
   newRequest,
   openStore,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import {
   addStore,
@@ -32,13 +32,13 @@ import {
 } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
 let create: CreateIntent;
-before(async () => {
-  store = await openStore({ clock });
-  create = intentCreator(store);
-});
-after(() => store.close());
+const store = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    create = intentCreator(store);
+  },
+);
 
 /** Sends all requests in the same turn of the event loop, so that they share a batch. */
 async function createAll(requests: readonly CreateRequest[], by: CreateIntent = create) {

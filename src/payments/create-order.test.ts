@@ -1,20 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { addMs } from '#core/clock.ts';
 import { stampOrder } from '#db/commit-order.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { holdKey } from '#testkit/fixtures/db/idempotency-keys.ts';
 import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import { addStore, newCreate, see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 /** Holds the lock of this account's order in a separate transaction. */
 function holdOrder() {

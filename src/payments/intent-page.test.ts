@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
 import type { Sql } from '#db/database.ts';
 import type { Place } from '#db/paging.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
 import { INTENT_STATUSES } from '#payments/intent-rows.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 
 const TENANT = { accountId: 'acct_a', livemode: false };
 const NOW = new Date('2026-10-01T12:00:00.000Z');
@@ -13,14 +14,11 @@ const EVERY = { after: null, createdGte: null, createdLt: null, limit: 1_000 } a
 /** Enough intents to reveal a plan that reads all of them to find a few. */
 const MANY = 20_000;
 
-let database: TestDatabase;
-
 /**
  * Adds ended intents, and new ones in each status. Some of those stored as open or waiting for
  * confirmation have expired, but no worker has written that yet.
  */
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   await database.db.query(
     `insert into payment_intents (id, account_id, livemode, position, created, amount, terminal_id,
        order_id, metadata, source, expires_at, status, attempt, confirm_by, payment_id, tx_hash,
@@ -45,7 +43,6 @@ before(async () => {
   );
   await database.db.query('analyze payment_intents');
 });
-after(() => database.close());
 
 async function readAll(filters: IntentFilters, limit = 700): Promise<string[]> {
   const ids: string[] = [];

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createIntent } from '#payments/create-intent.ts';
 import type { CreateRequest, NewIntent } from '#payments/price-new-intent.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLine } from '#prices/check-asked-lines.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { intentCreator, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
@@ -17,12 +18,12 @@ import {
 } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-  await putRates(store.db, { eur: '1', usd: '1' }, { now: clock.now() });
-});
-after(() => store.close());
+const store = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    await putRates(store.db, { eur: '1', usd: '1' }, { now: clock.now() });
+  },
+);
 
 const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 

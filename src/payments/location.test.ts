@@ -1,18 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { selectIntent } from '#payments/intent-queries.ts';
 import { selectPaymentPage } from '#payments/payment-queries.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { firstPage } from '#testkit/fixtures/db/first-page.ts';
 import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
-import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { openStore } from '#testkit/fixtures/payments/store.ts';
 import { addPayment, refundNow } from '#testkit/fixtures/payments/store-payments.ts';
 
-let store: TestStore;
-before(async () => {
-  store = await openStore();
-});
-after(() => store.close());
+const store = openForTests(openStore);
 
 test('a sale keeps its location, even if the terminal moves afterwards', async () => {
   const { db } = store;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { applySettlements, declineOverdue } from '#payments/apply-settlements.ts';
 import { methodOf } from '#payments/payment.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   addPayer,
   bodyOf,
@@ -9,7 +10,6 @@ import {
   openStore,
   pay,
   playChain,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import {
   eventTypes,
@@ -24,12 +24,7 @@ import { cancel } from '#testkit/fixtures/payments/store-requests.ts';
  */
 const OVER = `deadline = now() - interval '1 second'`;
 
-let store: TestStore;
-
-before(async () => {
-  store = await openStore();
-});
-after(() => store.close());
+const store = openForTests(openStore);
 
 const decline = () => declineOverdue(store);
 

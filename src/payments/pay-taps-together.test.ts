@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import fc from 'fast-check';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { atoms } from '#core/money.ts';
@@ -7,6 +7,7 @@ import { batchTerms } from '#payments/pay.ts';
 import type { PayItem } from '#payments/pay-batch-state.ts';
 import { payBatch } from '#payments/pay-taps-together.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import {
   addPayer,
@@ -15,7 +16,6 @@ import {
   newRequest,
   openStore,
   summaryOf,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import { addStore } from '#testkit/fixtures/payments/store-payments.ts';
 import { limitPayer, mintToken, setRiskRules } from '#testkit/fixtures/payments/store-requests.ts';
@@ -25,12 +25,7 @@ const AMOUNT = 2_500_000;
 const INTENTS = 4;
 const CREDENTIALS = 6;
 
-let store: TestStore;
-
-before(async () => {
-  store = await openStore({ clock: new FakeClock(NOON) });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock: new FakeClock(NOON) }));
 
 /** A planned payment: its intent, its credential, and the chain's verdict. */
 interface Planned {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { addSeconds } from '#core/clock.ts';
 import { toMinorUnits } from '#core/currency-conversion.ts';
@@ -10,21 +10,13 @@ import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import { type Quote, quote } from '#prices/quote-price.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import {
-  intentCreator,
-  newRequest,
-  openStore,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { intentCreator, newRequest, openStore } from '#testkit/fixtures/payments/store.ts';
 import { lastSnapshot, newCreate, payNow, see } from '#testkit/fixtures/payments/store-payments.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 const priced = (currency: string, amount: number, more: object = {}) =>

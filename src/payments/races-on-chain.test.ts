@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import {
   addIntent,
@@ -17,15 +18,12 @@ import type { RelayerWorld } from '#testkit/fixtures/settlement/relayer-world.ts
 
 const AMOUNT = 2_500_000n;
 
-let ground: PayGround;
 let world: RelayerWorld;
 let store: TestStore;
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   ({ world, store } = ground);
 });
-after(() => ground.close());
 
 interface Wallet {
   readonly account: PrivateKeyAccount;

@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Tenant } from '#core/mode.ts';
 import type { Sql } from '#db/database.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
-import {
-  addIntent,
-  addMerchant,
-  openStore,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { addIntent, addMerchant, openStore } from '#testkit/fixtures/payments/store.ts';
 
 const clock = new FakeClock();
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-});
-after(() => store.close());
+const store = openForTests(() => openStore({ clock }));
 
 /** Returns a reader that counts how many statements it runs. */
 function countingReader() {

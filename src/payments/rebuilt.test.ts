@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { derivedOrderId, numberOfId } from '#core/ids.ts';
 import { createIntent } from '#payments/create-intent.ts';
 import { createBatch } from '#payments/create-intents-together.ts';
 import type { CreateRequest } from '#payments/price-new-intent.ts';
 import { createSettlementNumbers, raiseSettlementNumbers } from '#settlement/settlement-numbers.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
@@ -15,17 +16,13 @@ import {
   see,
 } from '#testkit/fixtures/payments/store-payments.ts';
 
-let shared: TestStore;
 let store: TestStore;
 let clock: FakeClock;
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
 });
-after(() => shared.close());
 
 const create = async (request: CreateRequest) => see(await createIntent(store.ctx, request));
 const keyed = (key: string, input: Parameters<typeof newCreate>[1] = {}) =>

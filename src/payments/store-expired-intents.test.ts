@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { addSeconds } from '#core/clock.ts';
 import { selectNextForTerminals } from '#payments/intent-queries.ts';
 import { readIntent } from '#payments/read-intents-together.ts';
 import { renderIntent } from '#payments/render.ts';
 import { expireIntents } from '#payments/store-expired-intents.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   addIntent,
   intentCreator,
@@ -27,10 +28,7 @@ import {
 
 let clock: FakeClock;
 let store: TestStore;
-let shared: TestStore;
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
@@ -38,7 +36,6 @@ beforeEach(async () => {
   const now = addSeconds(clock.now(), 1_000_000);
   while (await expireIntents({ ...store, clock: new FakeClock(now) }));
 });
-after(() => shared.close());
 
 async function readShown(id: string): Promise<JsonObject> {
   const intent = await readIntent(store.ctx, store.merchant.tenant, id);

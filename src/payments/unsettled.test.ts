@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import type { NetworkState } from '#settlement/network-readiness.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   bodyOf,
   newRequest,
@@ -12,7 +13,6 @@ import {
   payAndSettle,
   playChain,
   summaryOf,
-  type TestStore,
 } from '#testkit/fixtures/payments/store.ts';
 import { addPayment, see, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
 import {
@@ -27,19 +27,17 @@ const RECOVERING: NetworkState = { settles: false, reasons: ['recovering'] };
 /** A payment of this amount requires the payer's confirmation. */
 const HIGH = 50_000_000;
 
-let store: TestStore;
 let state: NetworkState;
 
-before(async () => {
-  store = await openStore({
+const store = openForTests(() =>
+  openStore({
     clock: new FakeClock(),
     readiness: { ...settling, of: () => state },
-  });
-});
+  }),
+);
 beforeEach(() => {
   state = SETTLES;
 });
-after(() => store.close());
 
 /** Returns all rows of the tables that a tap, an approval or a refund can change. */
 async function traces(): Promise<unknown> {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { applyWithdrawalOutcomes } from '#payouts/apply-withdrawals.ts';
 import { withdrawalObject } from '#payouts/render.ts';
 import { selectSpokenFor, selectWithdrawal } from '#payouts/withdrawal-queries.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
@@ -16,16 +17,12 @@ import {
 import { refund } from '#testkit/fixtures/payments/store-requests.ts';
 import { addWithdrawal } from '#testkit/simulation/healthy-store.ts';
 
-let shared: TestStore;
 let store: TestStore;
 
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   store = await addStore(shared, new FakeClock());
 });
-after(() => shared.close());
 
 const FACTS = { txHash: `0x${'cd'.repeat(32)}`, blockNumber: '9', logIndex: 0 };
 

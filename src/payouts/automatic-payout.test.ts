@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { advanceTestClock } from '#apis/test-helpers/clock-routes.ts';
@@ -13,8 +13,9 @@ import { RpcUnavailable } from '#settlement/chain/rpc/rpc.ts';
 import type { Hex, RequestPayloads } from '#settlement/chain-requests.ts';
 import { walletChangeCall } from '#settlement/contract/contract-calls.ts';
 import { walletConsent } from '#settlement/contract/signed-messages.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
 import { availableBalance, sell as sellFor, untilPaidOut } from '#testkit/apis/payouts.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addMerchant, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 /** The chain is real; the account's test clock advances the days. */
@@ -24,14 +25,11 @@ const AMOUNT = 25_000_000;
 /** The deadline of a wallet's consent, in Unix seconds. */
 const DEADLINE = 4_000_000_000n;
 
-let ground: PayGround;
 let ahead = 0;
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   await enable('daily');
 });
-after(() => ground.close());
 
 const tenant = () => ground.store.merchant.tenant;
 const query = (text: string, values: readonly unknown[] = []) =>

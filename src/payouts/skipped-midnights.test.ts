@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { announceExports, beginSchedule } from '#books/export-schedule.ts';
 import { dayAfter, dayIn, dayStart, wallTime } from '#core/calendar.ts';
 import { addMs } from '#core/clock.ts';
 import { DAY_MS, HOUR_MS } from '#core/durations.ts';
 import { beginPeriods, payOutPeriods } from '#payouts/automatic-payout.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addMerchant, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
 /** Each day and week has one statement and one payout, also where clocks change at midnight. */
@@ -26,17 +27,14 @@ interface Shop {
   readonly every: 'day' | 'week';
 }
 
-let ground: PayGround;
 const clock = new FakeClock(new Date(Date.UTC(YEAR, 0, 1)));
 const shops: Shop[] = [];
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   for (const timeZone of ZONES) {
     for (const every of ['day', 'week'] as const) await addShop(timeZone, every);
   }
 });
-after(() => ground.close());
 
 async function addShop(timeZone: string, every: Shop['every']): Promise<void> {
   const { db } = ground.store;

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { withdraw } from '#payouts/withdraw-once-per-key.ts';
 import type { Chain } from '#settlement/chain/chain.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
 import { availableBalance, sell, untilPaidOut } from '#testkit/apis/payouts.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { newRequest } from '#testkit/fixtures/payments/store.ts';
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 async function ask(amount: bigint, chain: Chain = ground.world.network.chain): Promise<number> {
   const { store } = ground;

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { checkPassword, verifyPassword } from '#people/passwords.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, PASSWORD, signInAs } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const EMAIL = 'owner@breached.test';
 /** Passwords from the list, plain or with a year, capitals, digits or a punctuation mark added. */
@@ -21,15 +22,11 @@ const BREACHED = [
 ];
 const PASSPHRASE = 'marble otter vivid canyon';
 
-let server: DashboardServer;
 let accountId = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   ({ accountId } = await addOwner(server, EMAIL));
 });
-
-after(() => server.close());
 
 type Door = (password: string) => ReturnType<PersonClient['post']>;
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { openShift, selectShift } from '#accounts/shift-rows.ts';
 import { endCredentials } from '#recovery/end-credentials.ts';
-import { addPayer, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { addPayer, openStore } from '#testkit/fixtures/payments/store.ts';
 
 const LOSS = new Date('2030-06-01T12:00:00Z');
 const EARLIER = new Date('2030-06-01T11:00:00Z');
@@ -14,11 +15,7 @@ const FAR = new Date('2031-01-01T00:00:00Z');
  */
 const STEP_AHEAD = Math.floor(LOSS.getTime() / 30_000) + 1;
 
-let store: TestStore;
-before(async () => {
-  store = await openStore();
-});
-after(() => store.close());
+const store = openForTests(openStore);
 
 async function addPerson(created: Date, name: string): Promise<void> {
   const { db, merchant } = store;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { type Log, silentLog } from '#observability/log.ts';
 import type { Payment } from '#payments/payment.ts';
 import { renderPayment } from '#payments/render.ts';
@@ -8,6 +8,7 @@ import type { Refund } from '#refunds/refund.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { firstPage } from '#testkit/fixtures/db/first-page.ts';
 import { newRequest, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
@@ -25,16 +26,12 @@ import { refund } from '#testkit/fixtures/payments/store-requests.ts';
 let clock: FakeClock;
 let store: TestStore;
 let payment: Payment;
-let shared: TestStore;
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
   payment = await addPayment(store, 1_000);
 });
-after(() => shared.close());
 
 async function refunds(): Promise<Refund[]> {
   const search = { tenant: store.merchant.tenant, paymentId: payment.id };

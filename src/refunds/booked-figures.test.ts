@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { present } from '#core/assert.ts';
 import { fillTaxes } from '#payments/fill-taxes.ts';
 import { selectIntent } from '#payments/intent-queries.ts';
@@ -8,6 +8,7 @@ import { selectPayment } from '#payments/payment-queries.ts';
 import { renderIntent, renderPayment } from '#payments/render.ts';
 import type { AskedLines } from '#prices/check-asked-lines.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addLocation, moveTerminal } from '#testkit/fixtures/payments/locations.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
@@ -34,13 +35,13 @@ const TAXES = [
   { rate: 1_900, net: 420, tax: 80, gross: 500 },
 ];
 
-let shared: TestStore;
-before(async () => {
-  shared = await openStore({ clock });
-  const rates = { eur: '1.085422772171', jpy: '0.0065', usd: '1' };
-  await putRates(shared.db, rates, { now: clock.now() });
-});
-after(() => shared.close());
+const shared = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    const rates = { eur: '1.085422772171', jpy: '0.0065', usd: '1' };
+    await putRates(shared.db, rates, { now: clock.now() });
+  },
+);
 
 async function storeIn(currency: string | null): Promise<TestStore> {
   const store = await addStore(shared, clock);

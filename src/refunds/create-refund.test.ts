@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, describe, test } from 'node:test';
+import { beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createManagerCode } from '#accounts/manager-code.ts';
 import { only, present } from '#core/assert.ts';
@@ -8,6 +8,7 @@ import { type Payment, paymentStatus } from '#payments/payment.ts';
 import type { RefundRequest } from '#refunds/create-refund.ts';
 import type { AskedAmount } from '#refunds/refund-share.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { tally } from '#testkit/fixtures/core/tally.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import {
@@ -32,16 +33,12 @@ import { refund as requestRefund } from '#testkit/fixtures/payments/store-reques
 let clock: FakeClock;
 let store: TestStore;
 let payment: Payment;
-let shared: TestStore;
-before(async () => {
-  shared = await openStore();
-});
+const shared = openForTests(openStore);
 beforeEach(async () => {
   clock = new FakeClock();
   store = await addStore(shared, clock);
   payment = await addPayment(store, 1_000);
 });
-after(() => shared.close());
 
 type Asked = Partial<RefundRequest> & {
   readonly amount?: AskedAmount;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { refundAskedFor } from '#apis/merchant/refund-schema.ts';
 import { receiptText } from '#apis/pay/receipt-plain-text.ts';
 import { readRefundSlip } from '#apis/pay/refund-receipt.ts';
@@ -11,9 +11,10 @@ import type { AskedLines } from '#prices/check-asked-lines.ts';
 import { selectRefundPage } from '#refunds/refund-queries.ts';
 import { estimate } from '#refunds/refund-share.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { firstPage } from '#testkit/fixtures/db/first-page.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { openStore } from '#testkit/fixtures/payments/store.ts';
 import {
   addPayment,
   type JsonObject,
@@ -37,12 +38,12 @@ const CAFE: AskedLines = {
 const EUROS = { currency: 'eur', amount: 1_778 };
 const COFFEE = [{ rate: 1_900, net: 287, tax: 55, gross: 342 }];
 
-let store: TestStore;
-before(async () => {
-  store = await openStore({ clock });
-  await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
-});
-after(() => store.close());
+const store = openForTests(
+  () => openStore({ clock }),
+  async () => {
+    await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: clock.now() });
+  },
+);
 
 const part = (line: number, quantity: number | string = 1) => ({ line, quantity });
 const request = (paymentId: string, ...lineItems: ReturnType<typeof part>[]) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { present } from '#core/assert.ts';
 import type { Json } from '#core/canonical-json.ts';
@@ -15,7 +15,8 @@ import { saveStates } from '#payments/save-intent-steps.ts';
 import { settlementOf } from '#payments/settlement-job.ts';
 import { insertRefund, selectRefund } from '#refunds/refund-queries.ts';
 import { renderRefund } from '#refunds/render.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { COMMANDS } from '#testkit/fixtures/payments/intent-situations.ts';
 import { TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 
@@ -38,14 +39,11 @@ interface Line {
 const LATER_MS = 1_000;
 const TERMS = { merchantNumber: 7n, settleWithinS: 60 };
 
-let database: TestDatabase;
-before(async () => {
-  database = await testDatabase();
+const database = openForTests(testDatabase, async () => {
   // Each row is tried alone, without the rows to which it refers.
   await database.db.query('alter table payments drop constraint payments_payment_intent_id_fkey');
   await database.db.query('alter table refunds drop constraint refunds_payment_id_fkey');
 });
-after(() => database.close());
 
 /** Runs `work` in a transaction that is rolled back. */
 async function tryOut<T>(work: (tx: Tx) => Promise<T>): Promise<T> {

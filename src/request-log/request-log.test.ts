@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { present } from '#core/assert.ts';
 import { idTime } from '#core/ids.ts';
@@ -8,15 +8,10 @@ import {
   selectRequest,
   selectRequests,
 } from '#request-log/request-log-queries.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { createTestIntent, startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi();
-});
-
-after(() => api.close());
+const api = openForTests(startTestApi);
 
 const NO_FILTERS = {
   status: null,

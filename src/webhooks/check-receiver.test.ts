@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addEndpoint, deliveriesOf } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
-import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { openBench } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { type Received, startReceiver } from '#testkit/network/webhook-receiver.ts';
 import { checkReceiver } from '#webhooks/check-receiver.ts';
 
@@ -15,13 +16,7 @@ interface Care {
   readonly time: boolean;
 }
 
-let bench: WebhookBench;
-
-before(async () => {
-  bench = await openBench();
-});
-
-after(() => bench.close());
+const bench = openForTests(openBench);
 
 function isGood({ headers, body }: Received, secret: string, care: Care): boolean {
   const header = String(headers['service-signature']);

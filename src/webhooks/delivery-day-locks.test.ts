@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { only } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import {
@@ -22,12 +23,8 @@ import { retryDelivery } from '#webhooks/retry-delivery.ts';
  */
 
 const clock = new FakeClock();
-let shared: WebhookBench;
 
-before(async () => {
-  shared = await openBench({ clock });
-});
-after(() => shared.close());
+const shared = openForTests(() => openBench({ clock }));
 
 /** Adds an endpoint with one waiting delivery. */
 async function addDelivery() {

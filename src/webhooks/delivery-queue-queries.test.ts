@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { addMs } from '#core/clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { underWay } from '#testkit/fixtures/core/open-transactions.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
-import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { openBench } from '#testkit/fixtures/webhooks/webhooks.ts';
 import {
   claimEndpoints,
   fetchDue,
@@ -12,13 +13,10 @@ import {
   recordResults,
 } from '#webhooks/delivery-queue-queries.ts';
 
-let bench: WebhookBench;
 let ids: string[] = [];
 let now: Date;
 
-before(async () => {
-  bench = await openBench();
-});
+const bench = openForTests(openBench);
 beforeEach(async () => {
   await bench.db.query('delete from webhook_due');
   const made = [
@@ -29,7 +27,6 @@ beforeEach(async () => {
   await writeTestEvents(bench);
   now = addMs(bench.clock.now(), 1_000);
 });
-after(() => bench.close());
 
 /**
  * Disables an endpoint without ending its deliveries, which is the state that a worker sees if it

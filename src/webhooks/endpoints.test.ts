@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { isRefusal } from '#core/answer.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   addEndpoint,
@@ -12,11 +13,7 @@ import {
   setEndpointStatus,
 } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { drainDeliveries, writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
-import {
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-} from '#testkit/fixtures/webhooks/webhooks.ts';
+import { openBench, withNewAccount } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { createEndpoint } from '#webhooks/create-endpoint.ts';
 import { selectEndpoint, selectEndpoints } from '#webhooks/endpoint-queries.ts';
 import { renderEndpoint } from '#webhooks/endpoint-rules.ts';
@@ -25,13 +22,13 @@ import { sendTest } from '#webhooks/send-test.ts';
 import { changeEndpoint, removeEndpoint } from '#webhooks/update-endpoint.ts';
 
 const clock = new FakeClock(new Date());
-let shared: WebhookBench;
 
-before(async () => {
-  shared = await openBench({ clock });
-  shared.startWorker();
-});
-after(() => shared.close());
+const shared = openForTests(
+  () => openBench({ clock }),
+  async () => {
+    shared.startWorker();
+  },
+);
 
 const input = (url: string, enabledEvents: readonly string[] = ['*']) => ({
   url,

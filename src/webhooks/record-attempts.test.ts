@@ -1,22 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { only } from '#core/assert.ts';
 import { addMs } from '#core/clock.ts';
 import { type Database, DatabaseUnavailable } from '#db/database.ts';
 import { silentLog } from '#observability/log.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addEndpoint } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
-import { openBench, type WebhookBench } from '#testkit/fixtures/webhooks/webhooks.ts';
+import { openBench } from '#testkit/fixtures/webhooks/webhooks.ts';
 import { openTarget } from '#webhooks/attempt-delivery.ts';
 import { claimEndpoints, fetchDue } from '#webhooks/delivery-queue-queries.ts';
 import { openSession } from '#webhooks/endpoint-session.ts';
 import { createRecorder, type Finished } from '#webhooks/record-attempts.ts';
 
-let bench: WebhookBench;
-before(async () => {
-  bench = await openBench();
-});
-after(() => bench.close());
+const bench = openForTests(openBench);
 
 /** Returns a delivery that its receiver has accepted, and whose result is not recorded yet. */
 async function delivered(): Promise<Finished> {

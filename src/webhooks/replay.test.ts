@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, type TestContext, test } from 'node:test';
+import { describe, type TestContext, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   addEndpoint,
   dueOf,
@@ -28,12 +29,8 @@ import {
 } from '#webhooks/replay.ts';
 
 const clock = new FakeClock();
-let shared: WebhookBench;
 
-before(async () => {
-  shared = await openBench({ clock });
-});
-after(() => shared.close());
+const shared = openForTests(() => openBench({ clock }));
 
 interface Scene {
   readonly bench: WebhookBench;

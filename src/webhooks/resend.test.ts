@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
 import { FakeClock } from '#testkit/fixtures/core/fake-clock.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { constructEvent } from '#testkit/fixtures/webhooks/stripe-webhooks.ts';
 import {
   addEndpoint,
@@ -12,12 +13,7 @@ import {
 } from '#testkit/fixtures/webhooks/webhook-endpoints.ts';
 import { writeTestEvents } from '#testkit/fixtures/webhooks/webhook-events.ts';
 import { workerLooked } from '#testkit/fixtures/webhooks/webhook-looks.ts';
-import {
-  eventually,
-  openBench,
-  type WebhookBench,
-  withNewAccount,
-} from '#testkit/fixtures/webhooks/webhooks.ts';
+import { eventually, openBench, withNewAccount } from '#testkit/fixtures/webhooks/webhooks.ts';
 import type { WebhookWorker } from '#webhooks/delivery-loops.ts';
 import { selectDelivery } from '#webhooks/delivery-queries.ts';
 import { renderDelivery } from '#webhooks/delivery-tables.ts';
@@ -26,14 +22,14 @@ import { retryDelivery } from '#webhooks/retry-delivery.ts';
 import { sendTest } from '#webhooks/send-test.ts';
 
 const clock = new FakeClock(new Date());
-let shared: WebhookBench;
 let worker: WebhookWorker;
 
-before(async () => {
-  shared = await openBench({ clock });
-  worker = shared.startWorker();
-});
-after(() => shared.close());
+const shared = openForTests(
+  () => openBench({ clock }),
+  async () => {
+    worker = shared.startWorker();
+  },
+);
 
 describe('the test of an endpoint', () => {
   test('sends a ping to it alone and returns the delivery', async (t) => {

@@ -1,15 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.1' } });
-});
-
-after(() => api.close());
+const api = openForTests(() => startTestApi({ env: { TRUSTED_PROXIES: '127.0.0.1' } }));
 
 /** Longer than the time for which a process caches a key. */
 const FORGET_MS = 800;

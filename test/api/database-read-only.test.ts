@@ -1,17 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { createTestIntent, startTestApi } from '#testkit/apis/api.ts';
 import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi();
-});
-
-after(() => api.close());
+const api = openForTests(startTestApi);
 
 /** Makes new connections read-only, as on a replica, and closes the existing ones. */
 async function setReadOnly(isReadOnly: boolean): Promise<void> {

@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deviceSurface } from '#apis/device/device-routes.ts';
 import { merchantSurface } from '#app/merchant-surface.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { anySurface } from '#http/route.ts';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
 import { addTestPayment } from '#testkit/apis/api-objects.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** Two nodes that do not notify each other, so each relies on its cache of key rows. */
-let api: TestApi;
 let nodes: string[];
 
-before(async () => {
-  api = await startTestApi({
-    surfaces: (ctx) => [anySurface(merchantSurface(ctx)), anySurface(deviceSurface(ctx))],
-  });
-  nodes = [api.url, await api.addNode()];
-});
-
-after(() => api.close());
+const api = openForTests(
+  () =>
+    startTestApi({
+      surfaces: (ctx) => [anySurface(merchantSurface(ctx)), anySurface(deviceSurface(ctx))],
+    }),
+  async () => {
+    nodes = [api.url, await api.addNode()];
+  },
+);
 
 interface Asked {
   readonly method: 'GET' | 'POST';

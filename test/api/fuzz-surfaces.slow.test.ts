@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { payToken } from '#payments/pay-link.ts';
 import { tagToken } from '#terminals/tag-url.ts';
-import type { TestApi } from '#testkit/apis/api.ts';
 import { caller } from '#testkit/apis/api-client.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 import {
   documentOf,
@@ -25,12 +25,7 @@ const ENDED_SESSIONS = 10;
 const OF_A_KIND = 6;
 const FILE = 'api/fuzz-surfaces';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startFuzzedApi();
-});
-after(() => api.close());
+const api = openForTests(startFuzzedApi);
 
 const bearer = (key: string) => () => ({ authorization: `Bearer ${key}` });
 

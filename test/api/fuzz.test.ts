@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { declaredMerchantRoutes } from '#app/declared-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
-import { createTestIntent, type TestApi } from '#testkit/apis/api.ts';
+import { createTestIntent } from '#testkit/apis/api.ts';
 import { addTestEndpoint, newestEvent } from '#testkit/apis/api-objects.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addPayer } from '#testkit/fixtures/payments/store.ts';
 import type { KnownIds } from '#testkit/simulation/fuzz.ts';
 import { knownObjects, runFuzz, spared, startFuzzedApi } from '#testkit/simulation/fuzz-run.ts';
@@ -11,12 +12,7 @@ import { knownObjects, runFuzz, spared, startFuzzedApi } from '#testkit/simulati
 /** Number of requests; `FUZZ_REQUESTS` sets another. The long run sends 50,000. */
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_500);
 
-let api: TestApi;
-
-before(async () => {
-  api = await startFuzzedApi();
-});
-after(() => api.close());
+const api = openForTests(startFuzzedApi);
 
 async function knownIds(): Promise<KnownIds> {
   const { db, merchant } = api;

@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { MAX_STREAMS_OF_KEY } from '#apis/merchant/stream-slots.ts';
 import { buildApi } from '#app/api-role.ts';
-import { createTestIntent, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { createTestIntent, startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.1' } });
-  await createTestIntent(api);
-});
-
-after(() => api.close());
+const api = openForTests(
+  () => startTestApi({ build: buildApi, env: { TRUSTED_PROXIES: '127.0.0.1' } }),
+  async () => {
+    await createTestIntent(api);
+  },
+);
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(api.url + path, { headers });

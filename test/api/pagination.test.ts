@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { selectNewest } from '#audit/audit-queries.ts';
 import type { Sql } from '#db/database.ts';
 import type { Page } from '#db/paging.ts';
@@ -7,20 +7,15 @@ import { SESSION_SETTINGS } from '#db/session-settings.ts';
 import { selectEvents, selectEventsOfTypes } from '#events/event-queries.ts';
 import { type IntentFilters, selectIntentPage } from '#payments/intent-page.ts';
 import { selectRequests } from '#request-log/request-log-queries.ts';
-import { createTestIntent, readAllPages, startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { createTestIntent, readAllPages, startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { selectDeliveries } from '#webhooks/delivery-queries.ts';
 
 const PATH = '/v1/payment_intents';
 /** Number of rows of one account. behavior.md 4 promises the same cost for every page. */
 const MANY = Number(process.env.PAGINATION_ROWS ?? 50_000);
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi();
-});
-
-after(() => api.close());
+const api = openForTests(startTestApi);
 
 /** Rows per insert, well within the statement time-out. */
 const PORTION = 100_000;

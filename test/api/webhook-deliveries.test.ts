@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe } from 'node:test';
+import { describe } from 'node:test';
 import { present } from '#core/assert.ts';
 import { createTestIntent, type TestApi } from '#testkit/apis/api.ts';
 import { addTestEndpoint, LOCAL_WEBHOOKS } from '#testkit/apis/api-objects.ts';
 import { type Endpoint, testEndpoint, wrongIds, wrongPages } from '#testkit/apis/endpoint.ts';
-import { startReceiver, type TestReceiver } from '#testkit/network/webhook-receiver.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { startReceiver } from '#testkit/network/webhook-receiver.ts';
 
-let receiver: TestReceiver;
 let endpointId = '';
 let deliveryId = '';
 let replayId = '';
 
-before(async () => {
-  receiver = await startReceiver();
-});
-
-after(() => receiver.close());
+const receiver = openForTests(startReceiver);
 
 /** Adds an endpoint with one delivery, and no worker that would send it. */
 async function setUp(api: TestApi): Promise<void> {

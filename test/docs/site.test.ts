@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { buildApi } from '#app/api-role.ts';
 import { ERROR_CODES } from '#core/error-codes.ts';
 import { DECLINES } from '#payments/decline-codes.ts';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** Compressed with gzip -9, without images. */
 const BUDGET_BYTES = 12_000;
 /** People search these within the page: an operator’s steps, and the formats of exports. */
 const LONG_PAGES = new Set(['/docs/operate', '/docs/books']);
 
-let api: TestApi;
 let pages: ReadonlyMap<string, string>;
 
 const get = (path: string, headers: Record<string, string> = {}) =>
@@ -40,12 +40,12 @@ async function crawl(): Promise<Map<string, string>> {
   return results;
 }
 
-before(async () => {
-  api = await startTestApi({ build: buildApi });
-  pages = await crawl();
-});
-
-after(() => api.close());
+const api = openForTests(
+  () => startTestApi({ build: buildApi }),
+  async () => {
+    pages = await crawl();
+  },
+);
 
 const GUIDES = [
   ...[

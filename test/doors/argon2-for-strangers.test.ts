@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRefusal } from '#core/answer.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { HashGate } from '#people/password-hash-limits.ts';
 import { hashPassword } from '#people/passwords.ts';
 import { addOwner, PASSWORD } from '#testkit/apis/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { startPeopleServer } from '#testkit/apis/people-server.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * The flaw: sign-up, reset and invitation hashed the password before they checked the token, so
@@ -21,14 +22,9 @@ const WAYS = [
   ['/invitations/accept', 'invitation', { name: 'X', password: PASSWORD }],
 ] as const;
 
-let server: PeopleServer;
-
-before(async () => {
-  server = await startPeopleServer();
+const server = openForTests(startPeopleServer, async () => {
   await addOwner(server, EMAIL);
 });
-
-after(() => server.close());
 
 test('a made-up link is refused without a hash, and an address has thirty attempts', async () => {
   for (const [path, kind, form] of WAYS) {

@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** The flaw: a compressed body was read as plain text, because the server decompresses none. */
 
-let server: DashboardServer;
-
-before(async () => {
-  server = await startDashboardServer();
-});
-
-after(() => server.close());
+const server = openForTests(startDashboardServer);
 
 const JSON_BODY = JSON.stringify({ email: 'a@b.test', password: 'correct horse battery' });
 

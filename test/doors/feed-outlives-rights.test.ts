@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, addTotp, PASSWORD, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * The flaw: the live feed continued for minutes after a member was removed or had signed out.
@@ -13,18 +14,14 @@ import type { PersonClient } from '#testkit/apis/person-client.ts';
 /** The promise is one second; the rest allows for a busy machine. */
 const WITHIN_MS = 2_500;
 
-let server: DashboardServer;
 let account = '';
 let owner: PersonClient;
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   account = (await addOwner(server, 'owner@feed.test')).accountId;
   owner = await signInAs(server, 'owner@feed.test');
   await addIntents(30_000);
 });
-
-after(() => server.close());
 
 /** Opens the feed and calls `cut`. @returns the milliseconds from then until the feed ended. */
 async function timeToEnd(client: PersonClient, cut: () => Promise<unknown>): Promise<number> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { merchantDocument } from '#app/merchant-document.ts';
 import { addReferenceRoutes } from '#app/reference-routes.ts';
@@ -9,17 +9,12 @@ import { memoryRateLimiter } from '#http/rate-limit.ts';
 import { buildServer } from '#http/server.ts';
 import { silentLog } from '#observability/log.ts';
 import { readConfig } from '#settings/config.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** Security headers of every response: pages, data and errors. */
 
-let server: DashboardServer;
-
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes });
-});
-
-after(() => server.close());
+const server = openForTests(() => startDashboardServer([], { operatorRoutes }));
 
 function check(headers: Headers, what: string): void {
   assert.equal(headers.get('x-content-type-options'), 'nosniff', what);

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { accountInMail } from '#people/account-name-in-mail.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** The flaw: a new account could send 300 emails in 4.5 s, with its name (a URL) in the subject. */
 
-let server: DashboardServer;
-
-before(async () => {
-  server = await startDashboardServer();
-});
-
-after(() => server.close());
+const server = openForTests(startDashboardServer);
 
 async function invite(client: PersonClient, accountId: string, email: string): Promise<number> {
   const body = { email, role: 'viewer' };

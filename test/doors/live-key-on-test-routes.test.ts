@@ -1,19 +1,18 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { createApiKey } from '#accounts/create-api-key.ts';
 import { isRefusal } from '#core/answer.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner } from '#testkit/apis/people.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** The flaw: with a live key, a test helper read the request body before it answered 404. */
 
-let server: DashboardServer;
 const keys = { test: '', live: '' };
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, 'owner@helpers.test');
   await server.db.query("update accounts set kyb_status = 'approved' where id = $1", [accountId]);
   for (const mode of ['test', 'live'] as const) {
@@ -28,8 +27,6 @@ before(async () => {
     keys[mode] = key.secret;
   }
 });
-
-after(() => server.close());
 
 /** Sends the headers but never the body. */
 async function headersOnly(path: string, key: string): Promise<number> {

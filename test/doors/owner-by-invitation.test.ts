@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { checkNotHeld } from '#payouts/payout-holds.ts';
 import { checkOwnersSettled } from '#people/hold-after-owner-change.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -13,6 +13,7 @@ import {
   signInAs,
 } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * The flaw: an owner's stolen session cannot withdraw, but it could invite another owner, who sets
@@ -24,15 +25,13 @@ const OWNER = 'olga@owners.test';
 const SECOND = 'otto@owners.test';
 const HOLD = /http:\S+\/hold-payouts\/\S+/;
 
-let server: DashboardServer;
 let account = '';
 let secondId = '';
 let memberId = '';
 let owner: PersonClient;
 let totp: Awaited<ReturnType<typeof addTotp>>;
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   account = (await addOwner(server, OWNER)).accountId;
   secondId = await addMember(server, { email: SECOND, accountId: account, role: 'owner' });
   memberId = await addMember(server, {
@@ -42,8 +41,6 @@ before(async () => {
   });
   owner = await signInAs(server, OWNER);
 });
-
-after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 

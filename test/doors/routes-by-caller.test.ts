@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { SCOPES } from '#accounts/api-key-scopes.ts';
 import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { buildApi } from '#app/api-role.ts';
@@ -8,19 +8,14 @@ import { hashSecret, newSecret } from '#core/bearer-secrets.ts';
 import { newId } from '#core/ids.ts';
 import type { DeclaredRoute } from '#http/route-errors.ts';
 import { asksOf, isSerious } from '#http/second-factor-by-effect.ts';
-import { startTestApi, type TestApi } from '#testkit/apis/api.ts';
+import { startTestApi } from '#testkit/apis/api.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** Tests every declared route × its caller's rights, so new routes are covered automatically. */
 
-let api: TestApi;
-
-before(async () => {
-  api = await startTestApi({ build: buildApi });
-});
-
-after(() => api.close());
+const api = openForTests(() => startTestApi({ build: buildApi }));
 
 const ROUTES = declaredRoutes();
 /** Routes for visitors, who have no session yet. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { addOwner, addTotp, PASSWORD, signInAs } from '#testkit/apis/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { startPeopleServer } from '#testkit/apis/people-server.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * The flaw: guesses were counted per device cookie, and each sign-in issued a new cookie, so 400
@@ -13,15 +14,10 @@ const WRONG = '000001';
 const DEVICE = 'tapline_device';
 const ROUNDS = 40;
 
-let server: PeopleServer;
 let count = 0;
 let email = '';
 
-before(async () => {
-  server = await startPeopleServer();
-});
-
-after(() => server.close());
+const server = openForTests(startPeopleServer);
 
 beforeEach(async () => {
   email = `guess-${++count}@factor.test`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { privateKeyToAccount } from 'viem/accounts';
@@ -15,9 +15,9 @@ import { createPost } from '#settlement/chain/rpc/rpc-post.ts';
 import { subscribeHeads } from '#settlement/chain/rpc/subscribe-heads.ts';
 import { checkSigner, readRemoteKey } from '#settlement/remote-signer.ts';
 import { usedNoncesAt } from '#signer/ask-used-nonces.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   ENCODED,
-  type EncodingServer,
   recordDecoders,
   startEncodingServer,
 } from '#testkit/network/encoded-responses.ts';
@@ -35,12 +35,8 @@ const NONCE = `0x${'1'.repeat(64)}` as const;
 const WAIT_MS = 200;
 
 const decoders = recordDecoders();
-let server: EncodingServer;
 
-before(async () => {
-  server = await startEncodingServer();
-});
-after(() => server.close());
+const server = openForTests(startEncodingServer);
 beforeEach(() => {
   server.accepted.length = 0;
   decoders.length = 0;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { PersonRoute } from '#apis/dashboard/person-route.ts';
 import { present } from '#core/assert.ts';
 import { dayIn } from '#core/calendar.ts';
@@ -9,10 +9,11 @@ import { insertMembership } from '#people/membership-queries.ts';
 import { organizationMembers } from '#people/organization-queries.ts';
 import { hasRole, type Role } from '#people/role-order.ts';
 import { addShiftReport } from '#testkit/apis/api-objects.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { pathOf } from '#testkit/apis/person-routes.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addSales } from '#testkit/fixtures/payments/books.ts';
 
 /**
@@ -34,7 +35,6 @@ interface Person {
   readonly inOrganization: Role | null;
 }
 
-let server: DashboardServer;
 let organization = '';
 const accounts = {} as Record<Shop, string>;
 const ids = {} as Record<Shop, ReadonlyMap<IdKind, string>>;
@@ -104,8 +104,7 @@ async function addPerson(name: string, given: Omit<Person, 'client'>): Promise<v
   people.set(name, { client: await signInAs(server, email), ...given });
 }
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const owners = {} as Record<Shop, PersonClient>;
   for (const shop of SHOPS) {
     const email = `owner@${shop}.test`;
@@ -131,8 +130,6 @@ before(async () => {
   await addPerson('bar viewer', { roles: { bar: 'viewer' }, inOrganization: null });
   await addPerson('stranger', { roles: { stranger: 'owner' }, inOrganization: null });
 });
-
-after(() => server.close());
 
 function shopsIn(text: string): Shop[] {
   return SHOPS.filter((shop) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { consentOf } from '#apis/dashboard/sessions/require-second-factor.ts';
 import { declaredRoutes } from '#app/declared-routes.ts';
 import { present } from '#core/assert.ts';
@@ -7,9 +7,9 @@ import type { DeclaredRoute } from '#http/route-errors.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { insertMembership } from '#people/membership-queries.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
-import type { TestApi } from '#testkit/apis/api.ts';
 import { addFactorNow, addOwner, PASSWORD } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import type { FuzzRequest, KnownIds } from '#testkit/simulation/fuzz.ts';
 import {
   documentOf,
@@ -23,16 +23,12 @@ import {
 const REQUESTS = Number(process.env.FUZZ_REQUESTS ?? 2_000);
 const FILE = 'long/fuzz-people';
 
-let api: TestApi;
 /** Ids of objects, created before the operators disable the account. */
 let known: KnownIds;
 
-before(async () => {
-  api = await startFuzzedApi();
+const api = openForTests(startFuzzedApi, async () => {
   known = await knownObjects(api);
 });
-
-after(() => api.close());
 
 async function signIn(surface: 'dashboard' | 'operator', email: string): Promise<PersonClient> {
   const person = new PersonClient(`${api.url}/api/${surface}/v1`);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { present } from '#core/assert.ts';
 import { exactUsdc } from '#core/sums.ts';
+import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
 import { openPairGround, type PairGround, ROUNDS, type StolenKey } from './drill/pair-ground.ts';
 
 /**
@@ -62,14 +62,9 @@ const ENDED_BY: Readonly<Record<End, string>> = {
 };
 
 describe('each pair of keys is stolen', () => {
-  let database: TestDatabase;
   const rows = new Map<string, string>();
 
-  before(async () => {
-    database = await testDatabase(12);
-  });
-
-  after(() => database.close());
+  const database = databaseForTests(12);
 
   async function onGround(run: (ground: PairGround) => Promise<void>): Promise<void> {
     const ground = await openPairGround(database);

@@ -1,23 +1,20 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import type { Caller, Reply } from '#testkit/apis/api-client.ts';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testkit/apis/pay-links.ts';
 import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addIntent, addTerminal } from '#testkit/fixtures/payments/store.ts';
 
-let ground: PayGround;
 let till: Caller;
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   till = ground.server.device();
 });
-
-after(() => ground.close());
 
 const pathOf = (intentId: string) => `/payment_intents/${intentId}/authorization`;
 

@@ -1,21 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { errorCodeOf } from '#testkit/apis/error-code.ts';
 import { serveStore } from '#testkit/apis/store-server.ts';
-import {
-  addMerchant,
-  addTerminal,
-  openStore,
-  type TestStore,
-} from '#testkit/fixtures/payments/store.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { addMerchant, addTerminal, openStore } from '#testkit/fixtures/payments/store.ts';
 
-let store: TestStore;
-
-before(async () => {
-  store = await openStore();
-});
-
-after(() => store.close());
+const store = openForTests(openStore);
 
 test('a sandbox shows its test passes to terminals in test mode only', async () => {
   const testPasses = { ok: 'nfc_1', no_approval: 'nfc_2' };

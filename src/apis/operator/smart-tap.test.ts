@@ -1,28 +1,28 @@
 import assert from 'node:assert/strict';
 import { createPublicKey } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newId } from '#core/ids.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, addStaff, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const REASON = { reason: 'Readers for the market hall.' };
 const COLLECTOR = { ...REASON, collector_id: 20_180_608 };
 
-let server: DashboardServer;
 let staff: PersonClient;
 let owner: PersonClient;
 let account: string;
 
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes });
-  ({ client: staff } = await addStaff(server, 'ops@tap.test'));
-  account = (await addOwner(server, 'nina@tap.test')).accountId;
-  owner = await signInAs(server, 'nina@tap.test');
-});
-
-after(() => server.close());
+const server = openForTests(
+  () => startDashboardServer([], { operatorRoutes }),
+  async () => {
+    ({ client: staff } = await addStaff(server, 'ops@tap.test'));
+    account = (await addOwner(server, 'nina@tap.test')).accountId;
+    owner = await signInAs(server, 'nina@tap.test');
+  },
+);
 
 const statuses = async () => {
   const { body } = await staff.get('/smart_tap/keys');

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { newSecret } from '#core/bearer-secrets.ts';
 import type { Payment } from '#payments/payment.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addStaff, PASSWORD, signInAs } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   addIntent,
   addPayer,
@@ -22,27 +23,26 @@ import { addPayment, addStore, playRefunds } from '#testkit/fixtures/payments/st
 
 const OWNER = 'owner@shop.test';
 
-let server: DashboardServer;
 let shop: TestStore;
 let other: TestStore;
 let payment: Payment;
 let support: PersonClient;
 let operator: PersonClient;
 
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes });
-  const database = { db: server.db, url: '', close: async () => {} };
-  shop = await openStore({ database, clock: server.clock });
-  other = await addStore(shop, server.clock);
-  payment = await addPayment(shop);
-  await addPayment(other);
-  const { accountId } = shop.merchant.tenant;
-  await addMember(server, { email: OWNER, accountId, role: 'owner' });
-  ({ client: support } = await addStaff(server, 'sue@support.test', { role: 'support' }));
-  ({ client: operator } = await addStaff(server, 'olga@support.test'));
-});
-
-after(() => server.close());
+const server = openForTests(
+  () => startDashboardServer([], { operatorRoutes }),
+  async () => {
+    const database = { db: server.db, url: '', close: async () => {} };
+    shop = await openStore({ database, clock: server.clock });
+    other = await addStore(shop, server.clock);
+    payment = await addPayment(shop);
+    await addPayment(other);
+    const { accountId } = shop.merchant.tenant;
+    await addMember(server, { email: OWNER, accountId, role: 'owner' });
+    ({ client: support } = await addStaff(server, 'sue@support.test', { role: 'support' }));
+    ({ client: operator } = await addStaff(server, 'olga@support.test'));
+  },
+);
 
 interface Found {
   readonly kind: string;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { encodeFunctionData } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import {
   addContractWallet,
   delegate,
@@ -13,6 +13,7 @@ import {
   sign,
 } from '#testkit/apis/pay-links.ts';
 import { serveStore } from '#testkit/apis/store-server.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
@@ -20,13 +21,7 @@ import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 /** The time for which the service caches fee rates. */
 const RATES_MS = 1_000;
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 describe('a wallet that is a contract', () => {
   test('pays with a signature of any length', async () => {

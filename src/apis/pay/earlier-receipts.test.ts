@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { slipOf } from '#apis/pay/receipt-contents.ts';
 import { readReceipt } from '#apis/pay/receipt-data-route.ts';
 import { receiptText } from '#apis/pay/receipt-plain-text.ts';
@@ -8,16 +8,14 @@ import { present } from '#core/assert.ts';
 import { writerFor } from '#i18n/text.ts';
 import { fillTaxes } from '#payments/fill-taxes.ts';
 import { receiptUrl } from '#payments/receipt-url.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
-import { openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
+import { openStore } from '#testkit/fixtures/payments/store.ts';
 import { addPayment, refundNow } from '#testkit/fixtures/payments/store-payments.ts';
 
-let store: TestStore;
-before(async () => {
-  store = await openStore();
+const store = openForTests(openStore, async () => {
   await putRates(store.db, { eur: '1.085422772171', usd: '1' }, { now: store.clock.now() });
 });
-after(() => store.close());
 
 const line = (name: string, unit_amount: number, tax_rate: number) => {
   return { name, quantity: 1, unit_amount, tax_rate, tax_inclusive: true, discount: 0 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import {
   decodeFunctionResult,
   encodeAbiParameters,
@@ -10,20 +10,15 @@ import {
 } from 'viem';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { lensOf } from '#settlement/contract/lens-address.ts';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { type LinkBody, payByLink, readLink, sign, tokenOf } from '#testkit/apis/pay-links.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addIntent, addPayer } from '#testkit/fixtures/payments/store.ts';
 import { settlementAbi } from '../../../contracts/artifacts/Settlement.ts';
 import { settlementLensAbi } from '../../../contracts/artifacts/SettlementLens.ts';
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 /** Computes the nonce like the pay page, from the data that the link's response contains. */
 function nonceOf({ merchant, amount, number, order_id: orderId, salt }: LinkBody): Hex {

@@ -1,22 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { createAgentToken } from '#payers/create-agent-token.ts';
-import { assertPaidOnce, type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { assertPaidOnce, startPayGround } from '#testkit/apis/pay-ground.ts';
 import { addContractWallet, signByLink } from '#testkit/apis/pay-links.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addPayer } from '#testkit/fixtures/payments/store.ts';
 
 /** Number of races; `npm run test:long` runs more. */
 const rounds = Number(process.env.PAY_RACES ?? 12);
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 /**
  * A tap, an agent token and two wallets race to pay one intent. Only one of them may move money.

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkReceipt, type ReceiptClaims, receiptJsonUrl } from '#ops/check-receipt.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
 import { payByLink } from '#testkit/apis/pay-links.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-let ground: PayGround;
 let token = '';
 let receipt: ReceiptClaims & { readonly [field: string]: unknown };
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   const { token: link, intentId } = await ground.newLink();
   await payByLink(ground.server.pay, link, { account: await ground.bare() });
   const merchant = await ground.server.merchant();
@@ -29,8 +28,6 @@ before(async () => {
   token = payment?.receipt_url.split('/').at(-1) ?? '';
   receipt = (await ground.server.pay.get(`/receipts/${token}`)).body as typeof receipt;
 });
-
-after(() => ground.close());
 
 const failures = async (changed: Partial<ReceiptClaims>) => {
   const findings = await checkReceipt(

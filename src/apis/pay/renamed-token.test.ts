@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { test } from 'node:test';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { readLink, sign } from '#testkit/apis/pay-links.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { renameToken } from '#testkit/network/token-without-permit.ts';
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 test('a wallet pays after the token was renamed while the service ran', async () => {
   const { rpc, config } = ground.world.network;

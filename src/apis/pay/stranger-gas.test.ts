@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
@@ -16,6 +16,7 @@ import {
   signByLink,
 } from '#testkit/apis/pay-links.ts';
 import { serveStore } from '#testkit/apis/store-server.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { signPermitOn, signPolicyOn } from '#testkit/fixtures/payers/sign-approval.ts';
 import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import {
@@ -38,12 +39,7 @@ interface Wallet {
 /** Approvals an hour from one IP address. */
 const PER_ADDRESS = 8;
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround({ gas: { approvalsPerAddress: PER_ADDRESS } });
-});
-after(() => ground.close());
+const ground = openForTests(() => startPayGround({ gas: { approvalsPerAddress: PER_ADDRESS } }));
 
 const hostile = (on = ground) =>
   addContractWallet(on.world.network, { usdc: PULLED, manner: 'burning' });

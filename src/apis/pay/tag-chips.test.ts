@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { addMs } from '#core/clock.ts';
 import { isVisit, makeChip } from '#terminals/tag-chip.ts';
 import { rotateTag, tagToken } from '#terminals/tag-url.ts';
 import type { Reply } from '#testkit/apis/api-client.ts';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { type LinkBody, sign } from '#testkit/apis/pay-links.ts';
 import { CardChip, type CardSettings } from '#testkit/fixtures/core/card-chip.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addTerminal, intentMaker, TEST_ID_KEY } from '#testkit/fixtures/payments/store.ts';
 
@@ -21,13 +22,7 @@ const ACTOR = {
 } as const;
 const PLACE = { idKey: TEST_ID_KEY, webUrl: () => 'https://pay.example.com' };
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 interface Counter {
   readonly terminalId: string;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
-import { after, before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import fastify from 'fastify';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -10,6 +10,7 @@ import type { Reply } from '#testkit/apis/api-client.ts';
 import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { type LinkBody, sign, tokenOf } from '#testkit/apis/pay-links.ts';
 import { newWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import {
   addIntent,
@@ -20,13 +21,7 @@ import {
 import { ensureBuilt } from '#web/build-web-apps.ts';
 import { addWebRoutes } from '#web/serve-apps.ts';
 
-let ground: PayGround;
-
-before(async () => {
-  ground = await startPayGround();
-});
-
-after(() => ground.close());
+const ground = openForTests(startPayGround);
 
 interface Counter {
   readonly merchant: PayGround['store']['merchant'];

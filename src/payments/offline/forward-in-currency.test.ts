@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { chargesOf } from '#core/charges.ts';
 import { addSeconds } from '#core/clock.ts';
 import { toAtomsUp } from '#core/currency-conversion.ts';
@@ -17,18 +17,17 @@ import {
   signOffline,
   WIDE_LIMITS,
 } from '#testkit/apis/offline-sales.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { addTerminal } from '#testkit/fixtures/payments/store.ts';
 
 const EURO = '1.08542277217';
 const EURO_TERMS = '1.096276999892';
 
-let ground: PayGround;
 let merchant: Caller;
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   merchant = await ground.server.merchant();
 });
 
@@ -36,8 +35,6 @@ beforeEach(async () => {
   await setRates({ eur: EURO, chf: '1.2', jpy: '0.006563833279', usd: '1' });
   await setCurrency('eur');
 });
-
-after(() => ground.close());
 
 const setRates = (rates: Readonly<Record<string, string>>, now = ground.store.clock.now()) =>
   putRates(ground.store.db, rates, { now });

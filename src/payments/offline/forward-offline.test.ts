@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { encodeFunctionData, keccak256, parseSignature, toHex } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { judgeOnChain } from '#payments/offline/decide-bounce.ts';
@@ -19,26 +19,23 @@ import {
   signOffline,
   WIDE_LIMITS,
 } from '#testkit/apis/offline-sales.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
 import { delegate } from '#testkit/apis/pay-links.ts';
 import { newWallet, signInWallet } from '#testkit/apis/wallet-sign-in.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addTerminal } from '#testkit/fixtures/payments/store.ts';
 import { testUsdcAbi } from '../../../contracts/artifacts/TestUSDC.ts';
 
-let ground: PayGround;
 let till: Caller;
 let merchant: Caller;
 
-before(async () => {
-  ground = await startPayGround();
+const ground = openForTests(startPayGround, async () => {
   till = ground.server.device();
   merchant = await ground.server.merchant();
 });
 
 beforeEach(() => setLimits(ground));
-
-after(() => ground.close());
 
 const forward = (sales: readonly object[], by = till) => forwardSales(by, sales);
 const settled = (sales: readonly object[], by = till) => settleForwarded(by, sales);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PrivateKeyAccount } from 'viem/accounts';
 import { declineOverdue } from '#payments/apply-settlements.ts';
@@ -14,25 +14,25 @@ import {
   settleForwarded,
   signOffline,
 } from '#testkit/apis/offline-sales.ts';
-import { type PayGround, startPayGround } from '#testkit/apis/pay-ground.ts';
+import { startPayGround } from '#testkit/apis/pay-ground.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import { addTerminal } from '#testkit/fixtures/payments/store.ts';
 
-let ground: PayGround;
 let till: Caller;
 let other: Caller;
 
-before(async () => {
-  ground = await startPayGround({ isIdle: true });
-  const { db, clock, merchant } = ground.store;
-  const second = await addTerminal(db, merchant, clock.now());
-  till = ground.server.device();
-  other = ground.server.device(second.deviceKey);
-  await setLimits(ground);
-  await setLimits(ground, undefined, second.terminalId);
-});
-
-after(() => ground.close());
+const ground = openForTests(
+  () => startPayGround({ isIdle: true }),
+  async () => {
+    const { db, clock, merchant } = ground.store;
+    const second = await addTerminal(db, merchant, clock.now());
+    till = ground.server.device();
+    other = ground.server.device(second.deviceKey);
+    await setLimits(ground);
+    await setLimits(ground, undefined, second.terminalId);
+  },
+);
 
 const forward = async (sales: readonly object[], by = till) =>
   forwardedIn(await forwardSales(by, sales));

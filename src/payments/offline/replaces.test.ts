@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { isRefusal } from '#core/answer.ts';
 import { waitUntil } from '#sandbox/find-and-stop-processes.ts';
 import type { Caller } from '#testkit/apis/api-client.ts';
@@ -12,8 +12,9 @@ import {
   settleForwarded,
   signOffline,
 } from '#testkit/apis/offline-sales.ts';
-import { type PayGround, startPayGround, summary } from '#testkit/apis/pay-ground.ts';
+import { startPayGround, summary } from '#testkit/apis/pay-ground.ts';
 import { signByLink, tokenOf } from '#testkit/apis/pay-links.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { AMOUNT, PULLED } from '#testkit/fixtures/payments/sale-amounts.ts';
 import {
   addIntent,
@@ -27,17 +28,16 @@ import {
 import { eventTypes, storedStatus } from '#testkit/fixtures/payments/store-payments.ts';
 import { answerAsPayer, cancel, limitPayer } from '#testkit/fixtures/payments/store-requests.ts';
 
-let ground: PayGround;
 let till: Caller;
 let isSettling = false;
 
-before(async () => {
-  ground = await startPayGround({ isIdle: true });
-  till = ground.server.device();
-  await setLimits(ground);
-});
-
-after(() => ground.close());
+const ground = openForTests(
+  () => startPayGround({ isIdle: true }),
+  async () => {
+    till = ground.server.device();
+    await setLimits(ground);
+  },
+);
 
 const forward = async (sales: readonly object[], by = till) =>
   forwardedIn(await forwardSales(by, sales));

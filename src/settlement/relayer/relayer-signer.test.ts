@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
+import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { zeroAddress } from 'viem';
 import type { PrivateKeyAccount } from 'viem/accounts';
@@ -12,7 +12,8 @@ import { present } from '#core/assert.ts';
 import type { Failpoint } from '#core/failpoints.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import { signerOf } from '#settlement/remote-signer.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { signRegistration } from '#testkit/fixtures/payers/wallet-consents.ts';
 import {
   askRefund,
@@ -54,7 +55,6 @@ interface Example {
 }
 
 describe('a relayer whose keys are in a remote signer', () => {
-  let database: TestDatabase;
   let world: RelayerWorld;
   let signer: RemoteSigner;
   let payers: PrivateKeyAccount[];
@@ -62,14 +62,14 @@ describe('a relayer whose keys are in a remote signer', () => {
 
   let functions: string[];
 
-  before(async () => {
-    database = await testDatabase(12);
-    const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
-    const senders = accounts.filter((one) => /^(relayer|registrar)/.test(one.key_file ?? ''));
-    functions = senders.flatMap((one) => one.functions);
-  });
-
-  after(() => database.close());
+  const database = openForTests(
+    () => testDatabase(12),
+    async () => {
+      const { accounts } = JSON.parse(await readFile(EXAMPLE, 'utf8')) as Example;
+      const senders = accounts.filter((one) => /^(relayer|registrar)/.test(one.key_file ?? ''));
+      functions = senders.flatMap((one) => one.functions);
+    },
+  );
 
   beforeEach(async () => {
     world = await startRelayerWorld(undefined, database);

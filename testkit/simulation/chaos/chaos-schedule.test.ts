@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { type Database, openDatabase } from '#db/database.ts';
-import { type TestDatabase, testDatabase } from '#testkit/fixtures/db/database.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
+import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import type { ChaosProcess } from '#testkit/simulation/chaos/chaos-process.ts';
 import {
   openTimetable,
@@ -16,14 +17,10 @@ const INSERT = 'insert into steps (step) values ($1)';
 const RARE = 'update rare set at = 1';
 const FAULT = 'kill -9 of a process';
 
-let own: TestDatabase;
-
-before(async () => {
-  own = await testDatabase();
+const own = openForTests(testDatabase, async () => {
   await own.db.query('create table steps (step integer)');
   await own.db.query('create table rare (at integer)');
 });
-after(() => own.close());
 
 /** Opens a database client whose statements the timetable observes. */
 async function openClient(timetable: Timetable, process: string) {

@@ -1,28 +1,26 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { crc32, deflateSync } from 'node:zlib';
 import { selectLogo } from '#accounts/brand-queries.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const OWNER = 'olga@brand.test';
 const COLOR = '#0a7d4c';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let path = '';
 let account = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   ({ accountId: account } = await addOwner(server, OWNER));
   await addMember(server, { email: 'mia@brand.test', accountId: account, role: 'member' });
   await addOwner(server, 'stranger@brand.test');
   owner = await signInAs(server, OWNER);
   path = `/accounts/${account}/brand`;
 });
-after(() => server.close());
 
 function part(name: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(name), data]);

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { test } from 'node:test';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { putRates } from '#testkit/fixtures/payments/rates.ts';
 
 /** Tests that every limit is set in atoms or in the shop's currency, and answered in both. */
 
-let server: DashboardServer;
 let owner: PersonClient;
 let account = '';
 let terminal = '';
 let cashier = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   ({ accountId: account } = await addOwner(server, 'owner@limits.test'));
   owner = await signInAs(server, 'owner@limits.test');
   const person = { accountId: account, email: 'till@limits.test', role: 'cashier' } as const;
@@ -28,8 +27,6 @@ before(async () => {
   const euros = { version: body.version, currency: 'eur' };
   assert.equal((await owner.patch(`/accounts/${account}`, euros)).status, 200);
 });
-
-after(() => server.close());
 
 interface Place {
   readonly name: string;

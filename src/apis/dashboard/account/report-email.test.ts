@@ -1,20 +1,18 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { test } from 'node:test';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs, stoppableMails } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let path = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, 'olga@reports.test');
   owner = await signInAs(server, 'olga@reports.test');
   path = `/accounts/${accountId}`;
 });
-after(() => server.close());
 
 async function edit(report_email: string | null) {
   const { version } = (await owner.get(path)).body;

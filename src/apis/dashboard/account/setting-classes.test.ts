@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { ACCOUNT, ORGANIZATION, type PersonRoute } from '#apis/dashboard/person-route.ts';
 import { addMs } from '#core/clock.ts';
 import { HOUR_MS } from '#core/durations.ts';
 import { mailSettingChanges } from '#people/setting-mails.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs, stoppableMails } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** The settings that send data out or are printed, in a live account. */
 
-let server: DashboardServer;
 let owner: PersonClient;
 let admin: PersonClient;
 let accountId = '';
@@ -18,8 +18,7 @@ let testAccount = '';
 let organization = '';
 const path = () => `/accounts/${accountId}`;
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   ({ accountId } = await addOwner(server, 'olga@class.test'));
   await addMember(server, { email: 'ada@class.test', accountId, role: 'admin' });
   owner = await signInAs(server, 'olga@class.test');
@@ -36,7 +35,6 @@ before(async () => {
   const moved = await owner.send('PUT', `${path()}/organization`, { organization });
   assert.equal(moved.status, 200, moved.text);
 });
-after(() => server.close());
 
 /** Lets an hour pass in which nothing changes, and forgets the mails until then. */
 beforeEach(async () => {

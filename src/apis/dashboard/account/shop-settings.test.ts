@@ -1,21 +1,19 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { test } from 'node:test';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs, stoppableNews } from '#testkit/apis/people.ts';
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let path = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, 'olga@shop.test');
   await addMember(server, { email: 'mia@shop.test', accountId, role: 'member' });
   owner = await signInAs(server, 'olga@shop.test');
   path = `/accounts/${accountId}`;
 });
-after(() => server.close());
 
 const NONE = {
   currency: null,

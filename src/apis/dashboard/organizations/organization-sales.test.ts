@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { addMs } from '#core/clock.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addSales, type StoredSale } from '#testkit/fixtures/payments/books.ts';
 
 /** Tests lists, totals and exports of an organization on days when clocks change. */
@@ -25,7 +26,6 @@ const AUCKLAND: readonly Day[] = [
 ];
 const DAYS = [...BERLIN, ...AUCKLAND].map(({ day }) => day);
 
-let server: DashboardServer;
 let olga: PersonClient;
 let organization = '';
 let cafe = '';
@@ -47,8 +47,7 @@ function salesOf({ start, end }: Day, location?: string): StoredSale[] {
 const byTime = (one: StoredSale, other: StoredSale) => one.at.getTime() - other.at.getTime();
 const path = (rest: string) => `/organizations/${organization}/test/${rest}`;
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   cafe = (await addOwner(server, 'olga@sales.test')).accountId;
   olga = await signInAs(server, 'olga@sales.test');
   bar = String((await olga.post('/accounts', { name: 'Bar' })).body.id);
@@ -71,8 +70,6 @@ before(async () => {
   const elsewhere = BERLIN.flatMap((day) => salesOf(day)).toSorted(byTime);
   await addSales(server.db, { accountId: bar, livemode: false }, elsewhere);
 });
-
-after(() => server.close());
 
 interface LocationTotals {
   readonly location: string | null;

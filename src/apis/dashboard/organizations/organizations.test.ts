@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { test } from 'node:test';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -11,15 +11,14 @@ import {
   stoppableNews,
 } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: DashboardServer;
 /** Olga owns the organization and two shops, each of which is an account. */
 let olga: PersonClient;
 let organization = '';
 let shops: readonly [string, string];
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const first = await addOwner(server, 'olga@organizations.test');
   olga = await signInAs(server, 'olga@organizations.test');
   const second = await olga.post('/accounts', { name: 'Second Shop' });
@@ -29,8 +28,6 @@ before(async () => {
   organization = String(made.body.id);
   assert.match(organization, /^org_/);
 });
-
-after(() => server.close());
 
 const put = (client: PersonClient, account: string, to: string | null) =>
   client.send('PUT', `/accounts/${account}/organization`, { organization: to });

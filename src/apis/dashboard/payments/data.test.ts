@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { getAddress } from 'viem';
 import { searchPayments } from '#apis/dashboard/payments/search-queries.ts';
 import { dayAfter, dayIn, dayStart } from '#core/calendar.ts';
 import { createTerminal } from '#terminals/create-terminal.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /** Tests search, exports, statistics and the live feed with an account that has many payments. */
 
@@ -17,7 +18,6 @@ const actor = { type: 'system', name: 'test' } as const;
 const DAY = 'created_gte=2026-09-02T00:00:00Z&created_lt=2026-09-03T00:00:00Z';
 const PAYER = getAddress('0x00000000000000000000000000000000000000aa');
 
-let server: DashboardServer;
 let client: PersonClient;
 let stranger: PersonClient;
 let account = '';
@@ -67,16 +67,13 @@ async function seed(): Promise<void> {
   await db.query('analyze payments');
 }
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   account = (await addOwner(server, OWNER)).accountId;
   await addOwner(server, 'stranger@data.test');
   await seed();
   client = await signInAs(server, OWNER);
   stranger = await signInAs(server, 'stranger@data.test');
 });
-
-after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/test/${rest}`;
 

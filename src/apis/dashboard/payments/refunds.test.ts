@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, test } from 'node:test';
+import { before, describe, test } from 'node:test';
 import { newId } from '#core/ids.ts';
 import { silentLog } from '#observability/log.ts';
 import { withdrawals } from '#payouts/withdrawal-queries.ts';
@@ -7,9 +7,10 @@ import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
 import { markBlocked } from '#settlement/blocked-request-queries.ts';
 import { requestOnChain } from '#settlement/chain-requests.ts';
 import { addTestPayment } from '#testkit/apis/api-objects.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { testDatabase } from '#testkit/fixtures/db/database.ts';
 import { TEST_RECEIPTS } from '#testkit/fixtures/payments/store.ts';
 import { eventually } from '#testkit/fixtures/webhooks/webhooks.ts';
@@ -18,15 +19,13 @@ const OWNER = 'olga@refunds.test';
 const SAYS = 'Pausable: paused';
 const AMOUNT = 2_500_000;
 
-let server: DashboardServer;
 let owner: PersonClient;
 let member: PersonClient;
 let stranger: PersonClient;
 let base = '';
 let paymentId = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, OWNER);
   await addMember(server, { email: 'mia@refunds.test', accountId, role: 'member' });
   await addOwner(server, 'stranger@refunds.test');
@@ -39,7 +38,6 @@ before(async () => {
   const mode = { tenant, key: '', keyId: '', terminal };
   paymentId = (await addTestPayment(server.db, mode, BigInt(AMOUNT))).id;
 });
-after(() => server.close());
 
 let requests = 0;
 function ask(amount = AMOUNT) {

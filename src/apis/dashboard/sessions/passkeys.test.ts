@@ -1,21 +1,17 @@
 import assert from 'node:assert/strict';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { addOwner, addStaff, PASSWORD, signInAs } from '#testkit/apis/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { startPeopleServer } from '#testkit/apis/people-server.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { Authenticator } from '#testkit/fixtures/people/authenticator.ts';
 
-let server: PeopleServer;
 let count = 0;
 let email = '';
 let client: PersonClient;
 let key: Authenticator;
 
-before(async () => {
-  server = await startPeopleServer();
-});
-
-after(() => server.close());
+const server = openForTests(startPeopleServer);
 
 const browser = () => new PersonClient(server.dashboard);
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -12,24 +12,24 @@ import {
   signInAs,
 } from '#testkit/apis/people.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { findText } from '#testkit/fixtures/db/find-text.ts';
 
 /** Audit log columns that keep personal data forever. No other column may keep any. */
 const KEPT = ['audit_log.actor', 'audit_log.after', 'audit_log.before'];
 
-let server: DashboardServer;
 let account = '';
 let owner: PersonClient;
 let totp: Awaited<ReturnType<typeof addTotp>>;
 
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes });
-  account = (await addOwner(server, 'first@own.test')).accountId;
-  owner = await signInAs(server, 'first@own.test');
-  totp = await addTotp(server, owner);
-});
-
-after(() => server.close());
+const server = openForTests(
+  () => startDashboardServer([], { operatorRoutes }),
+  async () => {
+    account = (await addOwner(server, 'first@own.test')).accountId;
+    owner = await signInAs(server, 'first@own.test');
+    totp = await addTotp(server, owner);
+  },
+);
 
 /** Adds a person to the account by invitation, with a role below owner. */
 async function join(email: string, name: string, role = 'member'): Promise<PersonClient> {

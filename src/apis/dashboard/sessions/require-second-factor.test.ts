@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
 import { Done } from '#apis/dashboard/person-schema.ts';
@@ -13,7 +13,7 @@ import { checkMayGoLive } from '#payouts/may-go-live.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { FACTOR_AGE_MS } from '#people/new-factor-delay.ts';
 import { hasRole, ROLES, type Role } from '#people/role-order.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import {
   addMember,
   addOwner,
@@ -25,6 +25,7 @@ import {
 import { type ServerContext, startPeopleServer } from '#testkit/apis/people-server.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
 import { callRoute, pathOf } from '#testkit/apis/person-routes.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 /**
  * `stale`: verified too long ago. `young`: verified just now, but not trusted yet. `fresh`:
@@ -38,21 +39,20 @@ const REFUSED: Record<Exclude<Factor, 'fresh'>, string> = {
   young: 'second_factor_too_new',
 };
 
-let server: DashboardServer;
 let account = '';
 let staff: PersonClient;
 const clients = new Map<Role, PersonClient>();
 
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes, factorAgeMs: FACTOR_AGE_MS });
-  account = (await addOwner(server, 'owner@consent.test')).accountId;
-  for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
-    await addMember(server, { email: `${role}@consent.test`, accountId: account, role });
-  }
-  for (const role of ROLES) clients.set(role, await signInAs(server, `${role}@consent.test`));
-});
-
-after(() => server.close());
+const server = openForTests(
+  () => startDashboardServer([], { operatorRoutes, factorAgeMs: FACTOR_AGE_MS }),
+  async () => {
+    account = (await addOwner(server, 'owner@consent.test')).accountId;
+    for (const role of ['admin', 'member', 'viewer', 'cashier'] as const) {
+      await addMember(server, { email: `${role}@consent.test`, accountId: account, role });
+    }
+    for (const role of ROLES) clients.set(role, await signInAs(server, `${role}@consent.test`));
+  },
+);
 
 /**
  * Puts every session into this state in the database: verifying a real factor 300 times would take

@@ -1,22 +1,18 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 import { newSecret } from '#core/bearer-secrets.ts';
 import { createOperator } from '#people/create-operator.ts';
 import { addOwner, addTotp, PASSWORD } from '#testkit/apis/people.ts';
-import { type PeopleServer, startPeopleServer } from '#testkit/apis/people-server.ts';
+import { startPeopleServer } from '#testkit/apis/people-server.ts';
 import { PersonClient } from '#testkit/apis/person-client.ts';
 import { accepted } from '#testkit/fixtures/core/accepted.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: PeopleServer;
 let count = 0;
 let email = '';
 
-before(async () => {
-  server = await startPeopleServer();
-});
-
-after(() => server.close());
+const server = openForTests(startPeopleServer);
 
 beforeEach(async () => {
   email = `owner-${++count}@demo.test`;

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { DAY_MS } from '#core/durations.ts';
 import { newId } from '#core/ids.ts';
 import { type Decline, paymentError } from '#payments/decline-codes.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   insertCall,
   insertDelivery,
@@ -19,7 +20,6 @@ import {
  * rules.
  */
 
-let server: DashboardServer;
 let client: PersonClient;
 let account = '';
 
@@ -30,13 +30,10 @@ function day(ago: number): string {
 const noon = (ago: number) => new Date(`${day(ago)}T12:00:00.000Z`);
 const path = (rest: string) => `/accounts/${account}/test/${rest}`;
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   account = (await addOwner(server, 'ina@insight.test')).accountId;
   client = await signInAs(server, 'ina@insight.test');
 });
-
-after(() => server.close());
 
 const logCall = (call: { status: number; path?: string }) =>
   insertCall(server.db, { accountId: account, livemode: false }, { at: noon(2), ...call });

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { readStatistics } from '#apis/dashboard/statistics/daily-statistics.ts';
 import { readHealth } from '#apis/dashboard/statistics/failures-by-day.ts';
 import { storeCalls } from '#apis/dashboard/statistics/health-queries.ts';
 import { openCharts } from '#apis/dashboard/statistics/share-chart-reads.ts';
 import { isRefusal } from '#core/answer.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner } from '#testkit/apis/people.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import {
   insertCall,
   insertDelivery,
@@ -23,15 +24,11 @@ import { retryDelivery } from '#webhooks/retry-delivery.ts';
 const DAY = '2026-10-01';
 const at = (time: string) => new Date(`${DAY}T${time}:00.000Z`);
 
-let server: DashboardServer;
 let accountId = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   accountId = (await addOwner(server, 'uma@hours.test')).accountId;
 });
-
-after(() => server.close());
 
 const addPaid = (n: number, created: Date, settleMs: number) =>
   insertIntent(server.db, accountId, { n, created, status: 'succeeded', settleMs });

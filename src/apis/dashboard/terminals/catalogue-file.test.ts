@@ -1,24 +1,22 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { CATALOGUE_PROBLEMS } from '#core/catalogue-problems.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let account = '';
 let path = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, 'olga@shop.test');
   await addMember(server, { email: 'mia@shop.test', accountId, role: 'member' });
   owner = await signInAs(server, 'olga@shop.test');
   account = `/accounts/${accountId}`;
   path = `${account}/test/catalogue`;
 });
-after(() => server.close());
 
 const HEADER = 'name,price,tax_rate,category,barcode,color';
 

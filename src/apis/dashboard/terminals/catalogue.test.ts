@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { test } from 'node:test';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addMember, addOwner, signInAs } from '#testkit/apis/people.ts';
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let account = '';
 let path = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   const { accountId } = await addOwner(server, 'olga@shop.test');
   await addMember(server, { email: 'mia@shop.test', accountId, role: 'member' });
   await addOwner(server, 'otto@other.test');
@@ -18,7 +17,6 @@ before(async () => {
   account = `/accounts/${accountId}`;
   path = `${account}/test/catalogue`;
 });
-after(() => server.close());
 
 interface Item {
   readonly id: string;

@@ -1,27 +1,27 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { operatorRoutes } from '#apis/operator/operator-routes.ts';
 import { caller } from '#testkit/apis/api-client.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { WIDE_LIMITS } from '#testkit/apis/offline-sales.ts';
 import { addMember, addOwner, addStaff, addTotp, signInAs } from '#testkit/apis/people.ts';
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 import { addTestKey } from '#testkit/fixtures/payments/merchants.ts';
 
-let server: DashboardServer;
 let account: string;
 let owner: PersonClient;
 let staff: PersonClient;
 
-before(async () => {
-  server = await startDashboardServer([], { operatorRoutes });
-  account = (await addOwner(server, 'nina@offline.test')).accountId;
-  owner = await signInAs(server, 'nina@offline.test');
-  await addTotp(server, owner);
-  ({ client: staff } = await addStaff(server, 'ops@offline.test'));
-});
-
-after(() => server.close());
+const server = openForTests(
+  () => startDashboardServer([], { operatorRoutes }),
+  async () => {
+    account = (await addOwner(server, 'nina@offline.test')).accountId;
+    owner = await signInAs(server, 'nina@offline.test');
+    await addTotp(server, owner);
+    ({ client: staff } = await addStaff(server, 'ops@offline.test'));
+  },
+);
 
 const terminals = (rest = '') => `/accounts/${account}/test/terminals${rest}`;
 

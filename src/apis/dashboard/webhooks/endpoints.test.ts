@@ -1,24 +1,21 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import { caller } from '#testkit/apis/api-client.ts';
-import { type DashboardServer, startDashboardServer } from '#testkit/apis/dashboard-server.ts';
+import { startDashboardServer } from '#testkit/apis/dashboard-server.ts';
 import { addOwner, signInAs, stoppableNews } from '#testkit/apis/people.ts';
 import type { AuditEntry, PersonClient } from '#testkit/apis/person-client.ts';
+import { openForTests } from '#testkit/fixtures/core/open-for-tests.ts';
 
 const OWNER = 'owner@endpoints.test';
 const ADDRESS = 'https://93.184.216.34/hook';
 
-let server: DashboardServer;
 let owner: PersonClient;
 let account = '';
 
-before(async () => {
-  server = await startDashboardServer();
+const server = openForTests(startDashboardServer, async () => {
   account = (await addOwner(server, OWNER)).accountId;
   owner = await signInAs(server, OWNER);
 });
-
-after(() => server.close());
 
 const path = (rest: string) => `/accounts/${account}/${rest}`;
 
