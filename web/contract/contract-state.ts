@@ -12,6 +12,13 @@ import {
   topic,
   wordsOf,
 } from '../data/contract-calls.ts';
+import {
+  addUpHoldings,
+  type Holdings,
+  NoContract,
+  readRanges,
+  type View,
+} from '../data/contract-holdings.ts';
 import type { Provider } from '../data/injected-wallets.ts';
 
 /** Reads the contract's state through the node of the user's wallet. */
@@ -27,15 +34,11 @@ export interface Announcement {
   readonly cancel: Hex;
 }
 
-export interface ContractState {
+export interface ContractState extends Holdings {
   readonly settlingPaused: boolean;
   readonly refundingPaused: boolean;
   /** Whole USDC per hour. */
   readonly ceiling: bigint;
-  /** Atoms. */
-  readonly held: bigint;
-  readonly owed: bigint;
-  readonly fees: bigint;
   /** Address of the timelock. */
   readonly admin: Hex;
   readonly announcements: readonly Announcement[];
@@ -43,11 +46,7 @@ export interface ContractState {
   readonly holders: readonly { readonly role: string; readonly account: Hex }[] | null;
 }
 
-/** Limits one call, so that it stays within a node's gas limit for `eth_call`. */
-const MERCHANTS_PER_CALL = 500;
 const USDC = 1_000_000n;
-
-export class NoContract extends Error {}
 
 export interface Place {
   readonly provider: Provider;
@@ -73,22 +72,17 @@ async function readLens(contract: Place, signature: string, ...args: number[]) {
 const at = (words: readonly bigint[], index: number): bigint => words[index] ?? 0n;
 
 async function readBooks(contract: Place) {
-  const merchants = Number(at(await read(contract, 'merchantCount()'), 0));
-  const books = { held: 0n, owed: 0n, fees: 0n };
+  const viewed: View = (to, data) => view(contract, to, data);
+  const ranges = await readRanges(viewed, contract.settlement);
+  const books = await addUpHoldings(viewed, contract.settlement, ranges);
   const wallets: Announcement[] = [];
-  for (let first = 1; first === 1 || first <= merchants; first += MERCHANTS_PER_CALL) {
-    const last = Math.min(first + MERCHANTS_PER_CALL - 1, merchants);
-    const [held, owed] = await readLens(contract, 'holdings(uint32,uint32)', first, last);
-    books.held = held ?? 0n;
-    books.owed += owed ?? 0n;
+  for (const [first, last] of ranges) {
     // The view reverts for an empty list.
-    if (merchants === 0) break;
+    if (last === 0) break;
     wallets.push(
       ...walletsIn(await readLens(contract, 'walletChanges(uint32,uint32)', first, last)),
     );
   }
-  const [acquirer, protocol] = await readLens(contract, 'bookedFees()');
-  books.fees = (acquirer ?? 0n) + (protocol ?? 0n);
   return { books, wallets };
 }
 

@@ -2,11 +2,11 @@ import '../ui/base.css';
 import '../receipt/receipt.css';
 import './contract.css';
 import type { Hex } from '../data/bytes.ts';
+import { NoContract } from '../data/contract-holdings.ts';
 import { type Provider, watchWallets } from '../data/injected-wallets.ts';
 import { WALLET_APPS } from '../data/wallet-apps.ts';
 import { element } from '../ui/elements.ts';
 import { textNodes } from '../ui/text/text-nodes.ts';
-import { NoContract } from './contract-state.ts';
 import { type Deps, type Facts, showContract } from './sections.ts';
 import { connectTo, OtherChain } from './send-from-wallet.ts';
 

@@ -1,7 +1,8 @@
 import '../ui/base.css';
 import '../receipt/receipt.css';
+import type { Holdings } from '../data/contract-holdings.ts';
 import { usdcWords } from '../ui/elements.ts';
-import { addUp, type Contract, type Holdings, type Verdict } from './add-up-holdings.ts';
+import { addUp, type Contract, type Verdict } from './add-up-holdings.ts';
 
 /** This script queries the chains and adds up the amounts. The page works without it. */
 
