@@ -41,6 +41,7 @@ export const ID_PREFIXES = {
   proposal: 'prop_',
   catalogueItem: 'item_',
   offlinePayment: 'ofp_',
+  movement: 'mov_',
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;
@@ -340,4 +341,15 @@ export function refundOfReceiptToken(
 export function withdrawalId(key: IdKey, numbered: Numbered): string {
   const parts = ['withdrawal', networkOf(numbered.livemode), numbered.number.toString()];
   return ID_PREFIXES.withdrawal + digits(mac(key, parts), BODY_LENGTH);
+}
+
+/** Returns the id of a movement of a wallet's USDC, from what stays when it is read again. */
+export function movementId(
+  key: IdKey,
+  movement: { readonly payerId: string; readonly what: string },
+): string {
+  return (
+    ID_PREFIXES.movement +
+    digits(mac(key, ['movement', movement.payerId, movement.what]), BODY_LENGTH)
+  );
 }

@@ -115,12 +115,14 @@ export function readPage(pagination: Pagination, query: PageQuery): Page | Refus
 
 /**
  * Drops the extra row that shows whether there is a next page, and adds the cursor of that page.
+ * `about` holds the list's own fields.
  */
 export function answerPage<Row extends Place>(
   pagination: Pagination,
   page: Page,
   rows: readonly Row[],
   render: (row: Row) => object,
+  about: object = {},
 ): Answer {
   const shown = rows.slice(0, page.limit);
   const last = rows.length > page.limit ? shown.at(-1) : undefined;
@@ -129,6 +131,7 @@ export function answerPage<Row extends Place>(
     data: shown.map(render),
     has_more: last !== undefined,
     next_cursor: last === undefined ? null : encodeCursor(pagination, last),
+    ...about,
   });
 }
 

@@ -47,6 +47,8 @@ export async function erasePayerRows(
        unused as (delete from agent_tokens where payer_id = $1 and payment_intent_id is null),
        used as (update agent_tokens set revoked_at = coalesce(revoked_at, $2)
          where payer_id = $1 and payment_intent_id is not null),
+       moved as (delete from wallet_movements where payer_id = $1),
+       read as (delete from wallet_reads where payer_id = $1),
        asked as (delete from payer_requests where payer_id = $1 and kind <> 'transfer'),
        keys as (delete from idempotency_keys where account_id = $1 and status = 'completed')
      update payers set limit_per_payment = null, limit_per_day = null,

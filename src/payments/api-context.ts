@@ -47,6 +47,10 @@ interface ApiSettings {
   /** Hourly limits of transfers whose gas the operator pays: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
   readonly gas: GasPolicy;
+  /** The most requests to nodes for the movements of one wallet, per UTC day. */
+  readonly walletReadsPerDay: number;
+  /** Where payers of live mode can get USDC; `null` if the operator names no such page. */
+  readonly walletTopUpUrl: string | null;
   /** The key for browser push subscriptions; `null` if push notifications are off. */
   readonly push: { readonly publicKey: Buffer } | null;
 }

@@ -97,6 +97,10 @@ export interface Config {
   /** Hourly limits of gas-free transfers: per IP address, and in total. */
   readonly gaslessLimits: { readonly perAddress: number; readonly perHour: number };
   readonly gas: GasPolicy;
+  /** The most requests to nodes for the movements of one wallet, per UTC day. */
+  readonly walletReadsPerDay: number;
+  /** Where payers of live mode can get USDC; `null` if the operator names no such page. */
+  readonly walletTopUpUrl: string | null;
   readonly rates: RateSettings;
   /**
    * Percent of the hourly ceiling that one account may use. `commonShare` defines what `null`
@@ -175,6 +179,24 @@ function gasPolicy(env: Env, isSandbox: boolean): GasPolicy {
     approvalsPerAddress: integer(env, 'APPROVALS_PER_ADDRESS', { ...TRANSFERS, default: 30 }),
     deployFrom: integer(env, 'WALLET_DEPLOYMENT_FROM', deployFrom),
   };
+}
+
+/** At least the newest blocks once an hour: 9 requests (src/payers/movements/read-movements.ts). */
+const WALLET_READS = { min: 216, max: 1_000_000, default: 2_000 } as const;
+
+/**
+ * Returns the page exactly as it is set: the wallet opens it with nothing added. A payer is shown
+ * its host, so the address must name it plainly.
+ */
+function topUpUrl(env: Env): string | null {
+  const text = url(env, 'WALLET_TOP_UP_URL', ['https:']);
+  if (text === null) return null;
+  const { username, password } = new URL(text);
+  if (/^https:\/\/[!-~]+$/i.test(text) && username === '' && password === '') return text;
+  throw new StartError(
+    'WALLET_TOP_UP_URL must begin with https:// and have no user name or password; its host must ' +
+      'be in ASCII (xn--…)',
+  );
 }
 
 function rateLimit(env: Env): RateLimit {
@@ -357,6 +379,8 @@ export function readConfig(env: Env, args: readonly string[]): Config {
     gaslessTransfers: gaslessTransfers(env),
     gaslessLimits: gaslessLimits(env),
     gas: gasPolicy(env, isSandbox),
+    walletReadsPerDay: integer(env, 'WALLET_READS_PER_DAY', WALLET_READS),
+    walletTopUpUrl: topUpUrl(env),
     // In production, made-up rates would price real money.
     rates: readRateSettings((name) => readSetting(env, name), {
       madeUp: isSandbox && chains.mainnet === null,

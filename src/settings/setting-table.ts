@@ -264,6 +264,23 @@ export const GENERAL_SECTIONS = [
         what: 'The most gas for wallets’ transfers that the operator pays, for each network.',
       },
       {
+        name: 'WALLET_READS_PER_DAY',
+        default: '2000',
+        unit: 'requests a day, 216–1000000',
+        what:
+          'The most requests to nodes with which one wallet’s history is read, for each UTC day. ' +
+          'Beyond it, the history shows what was read before.',
+      },
+      {
+        name: 'WALLET_TOP_UP_URL',
+        default: '',
+        without: 'none is shown',
+        unit: 'https URL',
+        what:
+          'A page where payers of live mode can get USDC. The wallet shows its host and opens it ' +
+          'in a new tab, with nothing added.',
+      },
+      {
         name: 'MAX_ACCOUNT_SHARE_PERCENT',
         default: '',
         without: '100 while fewer than five accounts sell, then 25; in the sandbox 100',

@@ -58,6 +58,7 @@ export interface StoreServerOptions {
   /** The web apps' URL; default: as configured. */
   readonly webUrl?: string;
   readonly push?: PushSettings;
+  readonly env?: Readonly<Record<string, string>>;
   /** CIDR ranges of private addresses that webhooks may reach. */
   readonly allowCidrs?: readonly string[];
   /** Time limit for every route of the merchant API. Default: each route's own. */
@@ -73,10 +74,10 @@ const CHAIN_IDS = [
 /** Returns the context of a process with all surfaces, set up according to the options. */
 function contextOf(store: TestStore, options: StoreServerOptions): ApiContext {
   const { db, wakeups, clock, idKey } = store;
-  const { chains = [], passFiles, push = null, webUrl } = options;
+  const { chains = [], env = {}, passFiles, push = null, webUrl } = options;
   const built = createContext({
     idKey,
-    config: { ...readConfig({}, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },
+    config: { ...readConfig(env, []), push, webhookAllowCidrs: options.allowCidrs ?? [] },
     secret: Buffer.alloc(32, 7),
     ...{ db, wakeups, clock },
     log: silentLog,

@@ -2,14 +2,19 @@ import { type PayerRoute, payerRoute } from '#apis/payer/payer-route.ts';
 import { NetworkSchema, shortListOf } from '#apis/payer/payer-schema.ts';
 import { answerWith } from '#core/answer.ts';
 import { networkOf } from '#core/mode.ts';
-import type { PassFiles } from '#payers/pass-files.ts';
 import type { ApiContext } from '#payments/api-context.ts';
 import type { NetworkConfig } from '#settlement/network-config.ts';
 
 /** This path needs no session, because a payer must know the chain to sign in. */
 export const NETWORKS_PATH = '/networks';
 
-function renderNetwork(config: NetworkConfig, passFiles: PassFiles, settleWithinS: number) {
+/** Only payers of live mode need to buy USDC. */
+function topUp(url: string | null, livemode: boolean) {
+  return url === null || !livemode ? null : { url, host: new URL(url).host };
+}
+
+function renderNetwork({ outside, settings }: ApiContext, config: NetworkConfig) {
+  const { passFiles } = outside;
   const { livemode, chainId, usdc, usdcDomain, settlement } = config;
   return {
     object: 'network',
@@ -20,7 +25,8 @@ function renderNetwork(config: NetworkConfig, passFiles: PassFiles, settleWithin
     usdc_domain: usdcDomain,
     settlement,
     rpc_url: config.publicRpcUrl,
-    settlement_timeout_seconds: settleWithinS,
+    settlement_timeout_seconds: settings.settleWithinS,
+    top_up: topUp(settings.walletTopUpUrl, livemode),
     pass_files: (['apple', 'google'] as const).filter((wallet) => passFiles[wallet] !== null),
   };
 }
@@ -50,7 +56,7 @@ export function networkRoutes(ctx: ApiContext): PayerRoute[] {
         await Promise.all(ctx.chains.map((chain) => chain.refreshToken()));
         const configs = ctx.chains.map(({ config }) => config);
         const data = inOrder(configs, ctx.settings.production).map((config) =>
-          renderNetwork(config, ctx.outside.passFiles, ctx.settings.settleWithinS),
+          renderNetwork(ctx, config),
         );
         return answerWith(200, { object: 'list', data, has_more: false, next_cursor: null });
       },

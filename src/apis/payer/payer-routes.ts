@@ -9,6 +9,7 @@ import {
 import { cardRoutes } from '#apis/payer/card-routes.ts';
 import { chipRoutes } from '#apis/payer/chip-routes.ts';
 import { confirmationRoutes } from '#apis/payer/confirmation-routes.ts';
+import { movementRoutes } from '#apis/payer/movement-routes.ts';
 import { NETWORKS_PATH, networkRoutes } from '#apis/payer/network-routes.ts';
 import { passCodeRoutes } from '#apis/payer/pass-code-routes.ts';
 import { passFileRoutes } from '#apis/payer/pass-file-routes.ts';
@@ -77,6 +78,7 @@ export function payerSurface(ctx: ApiContext): Surface<PayerCaller> {
       ...updateRoutes(ctx),
       ...agentTokenRoutes(ctx),
       historyRoute(ctx),
+      ...movementRoutes(ctx),
       ...personalDataRoutes(ctx),
       ...pushRoutes(ctx),
     ].map(withWalletConsent),

@@ -281,6 +281,22 @@ export const NetworkSchema = Type.Object(
     settlement_timeout_seconds: Type.Integer({
       description: 'A payment that could not be sent to the chain within this time has failed.',
     }),
+    top_up: nullable(
+      Type.Object(
+        {
+          url: Type.String({
+            format: 'uri',
+            description: 'Open it in a new tab with `noopener noreferrer`, and add nothing to it.',
+          }),
+          host: Type.String({ description: 'Its host in ASCII, to show beside the link.' }),
+        },
+        {
+          description:
+            "The operator's page (WALLET_TOP_UP_URL) where payers get USDC; `null` without one, " +
+            'and always in test mode.',
+        },
+      ),
+    ),
     pass_files: Type.Array(oneOf(['apple', 'google'] as const, 'A phone wallet.'), {
       maxItems: 2,
       uniqueItems: true,

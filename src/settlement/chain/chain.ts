@@ -110,8 +110,10 @@ export interface EthCall {
 
 export interface LogFilter {
   /** Default: all settlement contracts of the network. */
-  readonly address?: Hex;
+  readonly address?: Hex | readonly Hex[];
   readonly fromBlock: bigint;
   readonly toBlock: bigint;
   readonly topics?: readonly (Hex | null)[];
+  /** Maximum number of blocks requested at once; default: `LOG_WIDTH`. */
+  readonly width?: bigint;
 }

@@ -28,6 +28,8 @@ export interface RawLog {
   readonly blockHash: Hex;
   readonly blockNumber: Hex;
   readonly logIndex: Hex;
+  /** Not every node returns it. */
+  readonly blockTimestamp?: Hex;
 }
 
 interface LogPlace {

@@ -148,15 +148,18 @@ async function* readPortions(
   contracts: Contracts,
   filter: Parameters<Chain['logPortions']>[0],
 ): AsyncGenerator<LogPortion> {
-  const { topics = [], newestFirst = false } = filter;
+  const { topics = [], newestFirst = false, width } = filter;
   const addresses =
     filter.address === undefined
       ? contractsOf(contracts).flatMap(({ settlement }) => [settlement, timelockOf(settlement)])
-      : [filter.address];
+      : [filter.address].flat();
   let { fromBlock, toBlock } = filter;
   while (fromBlock <= toBlock) {
     const range = { fromBlock, toBlock, newestFirst };
-    const portion = await readLogPortion(rpc, { addresses, topics, ...range });
+    const portion = await readLogPortion(rpc, {
+      ...{ addresses, topics, ...range },
+      ...(width === undefined ? {} : { width }),
+    });
     yield portion;
     if (newestFirst) toBlock = portion.fromBlock - 1n;
     else fromBlock = portion.toBlock + 1n;

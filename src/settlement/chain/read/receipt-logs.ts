@@ -35,15 +35,17 @@ export async function readReceiptLogs(rpc: Rpc, question: LogQuestion): Promise<
   ]);
   const answers = await rpc.batch(calls);
   const logs: RawLog[] = [];
+  let requests = calls.length;
   for (const [index] of numbers.entries()) {
     const [block, whole] = [answers[index * 2], answers[index * 2 + 1]];
     if (block?.ok !== true || block.result === null) throw missing();
     const { hash, transactions } = block.result as RawBlock;
     const told = whole?.ok === true ? (whole.result as RawReceipt[] | null) : null;
     const receipts = told ?? (await readOneByOne(rpc, transactions));
+    if (told === null) requests += transactions.length;
     logs.push(...logsIn({ hash, transactions, receipts }));
   }
-  return { ...portion, logs: logs.filter((log) => isAsked(log, question)) };
+  return { ...portion, requests, logs: logs.filter((log) => isAsked(log, question)) };
 }
 
 interface RawBlock {

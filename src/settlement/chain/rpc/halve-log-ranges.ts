@@ -1,6 +1,7 @@
 import { readReceiptLogs } from '#settlement/chain/read/receipt-logs.ts';
 import { quantity } from '#settlement/chain/rpc/decode-call-answers.ts';
 import {
+  type BlockRange,
   type LogPortion,
   type LogQuestion,
   portionOf,
@@ -32,12 +33,14 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
   const whole = question.toBlock - question.fromBlock + 1n;
   const refusing: Address[] = [];
   let cause: NodeFault | null = null;
+  let requests = 0;
   for (let width = whole; width >= 1n; width /= 2n) {
     let isUnknown = false;
     for (const address of rpc.inOrder()) {
       if (performance.now() < address.noLogsUntil) continue;
-      const got = await askHalving(address, question, width);
-      if ('logs' in got) return got;
+      const { got, asked } = await askHalving(address, question, width);
+      requests += asked;
+      if ('logs' in got) return { ...got, requests };
       cause = got;
       if (GIVES_NONE.includes(got.kind)) refusing.push(address);
       isUnknown ||= got.kind === 'unknown';
@@ -51,7 +54,7 @@ export async function readLogPortion(rpc: Rpc, question: LogQuestion): Promise<L
   const portion = await readReceiptLogs(rpc, question);
   // The node returned the receipts, so it has the block and refuses only logs.
   for (const address of refusing) address.noLogsUntil = performance.now() + NO_LOGS_MEMORY_MS;
-  return portion;
+  return { ...portion, requests: requests + portion.requests };
 }
 
 /**
@@ -72,38 +75,44 @@ async function askHalving(
   address: Address,
   question: LogQuestion,
   atMost: bigint,
-): Promise<LogPortion | NodeFault> {
-  if (performance.now() > address.narrowUntil) address.logWidth = LOG_WIDTH;
-  let width = atMost < address.logWidth ? atMost : address.logWidth;
-  for (;;) {
+): Promise<{
+  readonly got: Omit<LogPortion, 'requests'> | NodeFault;
+  /** The number of calls. */
+  readonly asked: number;
+}> {
+  const { width: most = LOG_WIDTH } = question;
+  const narrowed = address.logWidths.get(most);
+  const limit = narrowed && performance.now() <= narrowed.until ? narrowed.width : most;
+  let width = atMost < limit ? atMost : limit;
+  for (let asked = 2; ; asked += 2) {
     const portion = portionOf(question, width);
     const [logs, last] = await address.ask(callsOf(question, portion), { urgent: false });
     if (logs?.status === 'answered' && last?.status === 'answered') {
-      return { ...portion, logs: logs.result as RawLog[] };
+      return { got: { ...portion, logs: logs.result as RawLog[] }, asked };
     }
     const fault = faultOf(logs) ?? faultOf(last);
     if (fault === null)
       throw new RpcUnavailable('a node answered a request for logs with a revert');
     if (fault.kind === 'slow') {
       // Check whether the node is up. If it is down, halving would only waste time.
+      asked++;
       const [alive] = await address.ask([blockCall(portion.toBlock)], { urgent: false });
-      if (alive?.status !== 'answered') return faultOf(alive) ?? fault;
+      if (alive?.status !== 'answered') return { got: faultOf(alive) ?? fault, asked };
     }
     const isTooWide = ['range', 'results', 'slow'].includes(fault.kind);
-    if (!isTooWide || width === 1n) return fault;
+    if (!isTooWide || width === 1n) return { got: fault, asked };
     width /= 2n;
     // The number of logs is a property of these blocks, not of the provider, so the limit is not
     // remembered.
     if (fault.kind === 'results') continue;
-    address.logWidth = width;
-    address.narrowUntil = performance.now() + NARROW_MEMORY_MS;
+    address.logWidths.set(most, { width, until: performance.now() + NARROW_MEMORY_MS });
   }
 }
 
 /** Also requests the last block, because a lagging node returns too few logs without an error. */
 function callsOf(
   { addresses, topics }: LogQuestion,
-  { fromBlock, toBlock }: Omit<LogPortion, 'logs'>,
+  { fromBlock, toBlock }: BlockRange,
 ): RpcCall[] {
   const [first] = addresses;
   const address = addresses.length === 1 ? first : addresses;

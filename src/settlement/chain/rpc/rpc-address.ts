@@ -17,11 +17,10 @@ export interface Address {
   readonly index: number;
   readonly host: string;
   /**
-   * The number of blocks whose logs the provider returns in one response; remembered until
-   * `narrowUntil` on this process's clock.
+   * The number of blocks whose logs the provider returns in one response, by the number that was
+   * requested at first; remembered until a time on this process's clock.
    */
-  logWidth: bigint;
-  narrowUntil: number;
+  readonly logWidths: Map<bigint, { readonly width: bigint; readonly until: number }>;
   /**
    * The time on this process's clock until which the provider gets no requests for logs, because it
    * refused all of them.
@@ -62,7 +61,7 @@ const CHAIN_DOUBT_MS = 5_000;
 const WRONG_CHAIN_MS = 1_000;
 /** A chain id that was read within this time is not read again. */
 const CONFIRMED_MS = 250;
-/** Maximum number of blocks of logs requested at once. */
+/** Maximum number of blocks of a contract's logs requested at once. */
 export const LOG_WIDTH = 2_000n;
 
 export function openAddress(options: AddressOptions): Address {
@@ -75,8 +74,7 @@ export function openAddress(options: AddressOptions): Address {
   return {
     index: options.index,
     host,
-    logWidth: LOG_WIDTH,
-    narrowUntil: Number.NEGATIVE_INFINITY,
+    logWidths: new Map(),
     noLogsUntil: Number.NEGATIVE_INFINITY,
     isStale: false,
     chainId: chain.readChainId,
