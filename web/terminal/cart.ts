@@ -52,6 +52,8 @@ export interface Cart {
   /** As in `Discount`. Absent, like the name, in carts stored by an earlier version. */
   readonly discountRate?: number | null;
   readonly discountName?: string | null;
+  /** The name under which it was held before. */
+  readonly heldAs?: string;
 }
 
 /** The most lines that a sale may have (behavior.md 23.9). */
@@ -86,7 +88,7 @@ function takenFrom(price: bigint, { sum, rate }: Pick<Discount, 'sum' | 'rate'>)
 }
 
 /** Computes discounts in percent again, and caps each other one at the amount that it reduces. */
-function within(cart: Cart): Cart {
+export function withinPrices(cart: Cart): Cart {
   const lines = cart.lines.map((line) => {
     const { discount: sum, discount_rate: rate = null } = line;
     return { ...line, discount: takenFrom(fullPrice(line), { sum, rate }) };
@@ -123,7 +125,7 @@ export function addItem(cart: Cart | null, item: Sellable, currency: string | nu
     return changeLine(before, there, { quantity: plusOne(there.quantity) }) ?? before;
   }
   if (before.lines.length >= MOST_LINES) return before;
-  return within({ ...before, lines: [...before.lines, line] });
+  return withinPrices({ ...before, lines: [...before.lines, line] });
 }
 
 /** Changes a line; `null` removes it. */
@@ -136,7 +138,7 @@ export function changeLine(
     if (lineKey(line) !== lineKey(changed)) return [line];
     return change === null ? [] : [{ ...line, ...change }];
   });
-  return lines.length === 0 ? null : within({ ...cart, lines });
+  return lines.length === 0 ? null : withinPrices({ ...cart, lines });
 }
 
 export function discountOfLine({ sum, rate, name }: Discount) {
@@ -144,7 +146,7 @@ export function discountOfLine({ sum, rate, name }: Discount) {
 }
 
 export function discountSale(cart: Cart, { sum, rate, name }: Discount): Cart {
-  return within({ ...cart, discount: sum, discountRate: rate, discountName: name });
+  return withinPrices({ ...cart, discount: sum, discountRate: rate, discountName: name });
 }
 
 /** Returns the lines of the sale. A discount of 0 has neither rate nor name. */

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 import type { Device } from '../data/device-api.ts';
-import { forgetMerchant, isSameMerchant, type Target } from './pair-device.ts';
-import { keepSettings, keptSettings } from './till-storage.ts';
+import { becomeAnew, forgetMerchant, isSameMerchant, type Target } from './pair-device.ts';
+import { NEW_TILL } from './till-phases.ts';
+import { keepPairing, keepSettings, keepTill, keptSettings, keptTill } from './till-storage.ts';
 
 /** Replaces the page's localStorage. */
 const kept = new Map<string, string>();
@@ -48,4 +49,30 @@ test('a till that moves to another merchant keeps neither PIN nor cashier nor sh
     ...{ shiftSince: null, ending: null, ended: null },
   };
   assert.deepEqual(rest, nothing);
+});
+
+test('held carts stay in the shop and its mode, even if the old key has ended', async () => {
+  const now = { ...device('tml_own', 'Blue Door'), livemode: false };
+  const next = (merchant: string, livemode = false) => ({
+    ...{ code: 'tldk_test_next', byFreshFactor: false },
+    device: { ...device('tml_next', merchant), livemode },
+  });
+  const way = { way: 'typed', hasPin: false, hasOpenPayment: false } as const;
+  for (const [from, to, stays] of [
+    [now, next('Blue Door'), true],
+    [null, next('Blue Door'), true],
+    [now, next('Blue Door', true), false],
+    [now, next('Green Door'), false],
+    [null, next('Green Door'), false],
+  ] as const) {
+    kept.clear();
+    const pairing = { key: 'tldk_test_own', terminal: 'tml_own' };
+    await keepPairing(pairing);
+    const held = { shop: 'Blue Door', carts: [] };
+    keepTill({ ...NEW_TILL, cart: { currency: null, lines: [], discount: 0 }, held });
+    assert.equal(await becomeAnew({ pairing, from, to, ...way }), null);
+    const till = keptTill();
+    assert.equal(till.cart, null, 'the open cart goes');
+    assert.deepEqual(till.held ?? null, stays ? held : null);
+  }
 });

@@ -8,6 +8,7 @@ import { isBetweenSales } from './till-machine.ts';
 import {
   keepPairing,
   keepSettings,
+  keepTill,
   keptRefund,
   keptSettings,
   keptTill,
@@ -91,6 +92,24 @@ export function endPin(): void {
 export function isSameMerchant({ pairing, from, to }: Pick<Change, 'pairing' | 'from' | 'to'>) {
   if (to.device.id === pairing.terminal) return true;
   return from !== null && from.merchant_name === to.device.merchant_name;
+}
+
+/** True if held carts may be kept: in the same shop and mode, even if the old key has ended. */
+function keepsHeld({ pairing, from, to: { device } }: Change): boolean {
+  if (device.id === pairing.terminal) return true;
+  const isLive = pairing.key.startsWith('tldk_live');
+  const shop = from?.merchant_name ?? keptTill().held?.shop;
+  return device.merchant_name === shop && device.livemode === isLive;
+}
+
+/** Pairs this device anew, and removes what belongs to another shop. */
+export async function becomeAnew(change: Change): Promise<Problem | null> {
+  const keeps = keepsHeld(change);
+  const problem = await become(change.to);
+  if (problem !== null) return problem;
+  if (!keeps) keepTill({ ...keptTill(), held: null });
+  if (!isSameMerchant(change)) forgetMerchant();
+  return null;
 }
 
 /** Removes the previous merchant's settings when the till moves to another merchant. */

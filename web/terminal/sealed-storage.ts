@@ -1,3 +1,5 @@
+import { fromBase64, toBase64 } from '../data/bytes.ts';
+
 /**
  * Encrypts the data that this till stores, with a key that scripts can use but not read. A script
  * that copies the database learns neither the device key nor customers' signatures.
@@ -155,4 +157,20 @@ export async function seal(text: string): Promise<Sealed> {
 export async function unseal({ iv, data }: Sealed): Promise<string> {
   const bytes = await crypto.subtle.decrypt({ name: 'AES-GCM', iv }, await sealingKey(), data);
   return new TextDecoder().decode(bytes);
+}
+
+/** Encrypted text for `localStorage`. */
+export interface SealedText {
+  readonly iv: string;
+  readonly data: string;
+}
+
+export async function sealText(text: string): Promise<SealedText> {
+  const { iv, data } = await seal(text);
+  return { iv: toBase64(iv), data: toBase64(new Uint8Array(data)) };
+}
+
+/** @throws as {@link unseal} */
+export function unsealText({ iv, data }: SealedText): Promise<string> {
+  return unseal({ iv: fromBase64(iv), data: fromBase64(data).buffer });
 }

@@ -9,6 +9,7 @@ import type { Cart } from './cart.ts';
 import { afterPart, nextPart, type Split } from './split-bill.ts';
 import type {
   Accepted,
+  Aside,
   Asking,
   Canceling,
   Create,
@@ -35,7 +36,12 @@ export type TillEvent = { readonly now: number } & (
       readonly currency: string | null | undefined;
     }
   | { readonly type: 'split'; readonly split: Split | null }
-  | { readonly type: 'cart'; readonly cart: Cart | null }
+  | {
+      readonly type: 'cart';
+      readonly cart: Cart | null;
+      /** Changes beside the cart: what was put aside. */
+      readonly aside?: Aside;
+    }
   | { readonly type: 'charge'; readonly create: Create }
   | { readonly type: 'charge_offline'; readonly sale: OfflineSale }
   /** The till cannot sell offline now, or cannot make this sale offline. */
@@ -127,12 +133,17 @@ function enter(till: Till, phase: Phase): Till {
   if (!isPaid || till.phase.at === 'result') return { ...till, phase };
   const { intent } = phase;
   const isCart = intent.source === 'terminal' && isOfCart(intent.line_items, till.cart);
-  if (isCart) return { ...till, phase, cart: null };
+  if (isCart) return { ...till, phase, ...nextCart(till) };
   const typed = intent.source === 'terminal' ? '' : till.typed;
   const isPart = till.split !== null && intent.split_group === till.split.group;
   if (till.split === null || !isPart) return { ...till, phase, typed };
   const split = afterPart(till.split, partOf(intent, till.split));
   return { ...till, phase, split, typed: proposed(split) };
+}
+
+/** After a part of a cart, its rest comes back. */
+function nextCart({ rest = null }: Till): Pick<Till, 'cart' | 'rest'> {
+  return { cart: rest, rest: null };
 }
 
 type Lines = readonly Pick<LineItem, 'name' | 'unit_amount'>[] | null;
@@ -304,7 +315,7 @@ function onAccepted(before: Till, { lines, price }: Asking, slip: Slip, now: num
   const phase: Accepted = { at: 'accepted', slip, since: now };
   const till: Till = { ...before, unpaid: null };
   const { split } = till;
-  if (isOfCart(lines?.lineItems ?? null, till.cart)) return { ...till, phase, cart: null };
+  if (isOfCart(lines?.lineItems ?? null, till.cart)) return { ...till, phase, ...nextCart(till) };
   if (split === null) return { ...till, phase, typed: '' };
   const isInShops = price != null && price.currency === split.currency;
   const rest = afterPart(split, isInShops ? BigInt(price.amount) : slip.amount);
@@ -357,7 +368,7 @@ function onAction(till: Till, event: TillEvent): Till {
         ? { ...till, split: event.split, typed: proposed(event.split) }
         : till;
     case 'cart':
-      return phase.at === 'keypad' ? { ...till, cart: event.cart } : till;
+      return phase.at === 'keypad' ? { ...till, cart: event.cart, ...event.aside } : till;
     case 'charge':
       return phase.at === 'keypad'
         ? { ...till, phase: { at: 'creating', create: event.create, sends: 0, since: now } }

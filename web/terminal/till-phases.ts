@@ -4,6 +4,7 @@ import type { ChipSignature, Credential, Intent } from '../data/device-api.ts';
 import type { OfflineRequest } from '../data/offline-request.ts';
 import type { Price } from '../ui/format-price.ts';
 import type { Cart } from './cart.ts';
+import type { SealedText } from './sealed-storage.ts';
 import type { Split } from './split-bill.ts';
 
 /** A request to open a payment. Every retry uses the same key. */
@@ -182,6 +183,10 @@ export interface Till {
   readonly split: Split | null;
   /** The unpaid cart from the catalog page. */
   readonly cart: Cart | null;
+  /** The rest of a cart that was split by items, while a part of it is the cart. */
+  readonly rest?: Cart | null;
+  /** The carts that were put aside with `Hold`, oldest first. */
+  readonly held?: Held | null;
   /** A payment that may have been opened: the till must find and cancel it first. */
   readonly orphan: Create | null;
   /** Payments that the till abandoned to sell offline; it cancels them once it is connected. */
@@ -191,6 +196,20 @@ export interface Till {
    * it.
    */
   readonly unpaid?: Unpaid | null;
+}
+
+export type Aside = Pick<Till, 'rest' | 'held'>;
+
+/** Held carts, encrypted, or plain on pages that cannot encrypt. */
+export type Held = {
+  /** The shop's name, by which another pairing recognizes them; empty if it is unknown. */
+  readonly shop: string;
+} & (SealedText | { readonly carts: readonly HeldCart[] });
+
+export interface HeldCart {
+  /** What the cashier called it, or a number. */
+  readonly name: string;
+  readonly cart: Cart;
 }
 
 export interface Unpaid {

@@ -1,7 +1,12 @@
-import { fromBase64, toBase64 } from '../data/bytes.ts';
 import type { RefundPart } from '../data/refund-request-fields.ts';
 import type { CatalogueItem } from '../data/types/device.ts';
-import { canSeal, StorageUnavailable, seal, unseal } from './sealed-storage.ts';
+import {
+  canSeal,
+  type SealedText,
+  StorageUnavailable,
+  sealText,
+  unsealText,
+} from './sealed-storage.ts';
 import { NEW_TILL, type Till } from './till-phases.ts';
 
 /**
@@ -61,9 +66,7 @@ export interface Pairing {
 }
 
 /** The stored form: encrypted, or plain text on pages that cannot encrypt. */
-type StoredPairing =
-  | Pairing
-  | { readonly terminal: string; readonly iv: string; readonly data: string };
+type StoredPairing = Pairing | ({ readonly terminal: string } & SealedText);
 
 /** The pairing that {@link loadPairing} has read. */
 let pairing: Pairing | null = null;
@@ -90,9 +93,8 @@ export async function loadPairing(): Promise<Pairing | null> {
     pairing = stored;
     await storePairing(stored);
   } else {
-    const { iv, data, terminal } = stored;
-    const sealed = { iv: fromBase64(iv), data: fromBase64(data).buffer };
-    const key = await unseal(sealed).catch((error: unknown) => {
+    const { terminal } = stored;
+    const key = await unsealText(stored).catch((error: unknown) => {
       if (error instanceof StorageUnavailable) throw error;
       return null;
     });
@@ -102,16 +104,15 @@ export async function loadPairing(): Promise<Pairing | null> {
 }
 
 async function storePairing({ key, terminal }: Pairing): Promise<void> {
-  const sealed = canSeal() ? await seal(key).catch(() => null) : null;
-  if (sealed === null) return keep(PAIRING, { key, terminal });
-  const { iv, data } = sealed;
-  keep(PAIRING, { terminal, iv: toBase64(iv), data: toBase64(new Uint8Array(data)) });
+  const sealed = canSeal() ? await sealText(key).catch(() => null) : null;
+  keep(PAIRING, { terminal, ...(sealed ?? { key }) });
 }
 
-/** A new key for the same terminal keeps the state; another terminal starts over. */
+/** A new key for the same terminal keeps the state; another terminal gets the held carts only. */
 export async function keepPairing(next: Pairing): Promise<void> {
   if (readKept<StoredPairing>(PAIRING)?.terminal !== next.terminal) {
-    keep(TILL, null);
+    const { held } = keptTill();
+    keep(TILL, held ? { ...NEW_TILL, held } : null);
     keep(REFUND, null);
     keep(CATALOGUE, null);
   }

@@ -23,7 +23,15 @@ import {
 } from '../cart.ts';
 import { charge, chargeWords } from '../charge.ts';
 import { createOfCart } from '../charge-cart.ts';
-import type { Phase } from '../till-phases.ts';
+import { tillCurrency } from '../till-currency.ts';
+import type { HeldCart, Phase } from '../till-phases.ts';
+import {
+  HeldDialog,
+  HoldDialog,
+  RestOfCart,
+  SplitCartDialog,
+  useHeldCarts,
+} from './cart-aside.tsx';
 import { DiscountDialog, LineDialog } from './cart-dialogs.tsx';
 import { ManagerDialog } from './lazy-parts.ts';
 import { MANAGER_CODE_LENGTH, ManagerCodeField } from './manager-code-field.tsx';
@@ -182,20 +190,83 @@ function CartLines({ cart, presets, onCart }: CartProps): ReactNode {
   );
 }
 
-interface WaysProps extends CartProps {
-  readonly onClear: () => void;
+interface HeldProps extends TillContext {
+  readonly cart: Cart | null;
+  readonly held: readonly HeldCart[];
 }
 
-function CartWays({ cart, presets, onCart, onClear }: WaysProps): ReactNode {
+function HeldButton(props: HeldProps): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const currency = tillCurrency(props) ?? null;
+  const count = props.held.length;
+  return (
+    <>
+      {count === 0 ? null : (
+        <Button data-name="Held carts" kind="quiet" onClick={() => setIsOpen(true)}>
+          {t('till.held.button', { count })}
+        </Button>
+      )}
+      {isOpen ? (
+        <HeldDialog {...props} currency={currency} onClose={() => setIsOpen(false)} />
+      ) : null}
+    </>
+  );
+}
+
+interface AsideProps extends HeldProps {
+  readonly cart: Cart;
+}
+
+/** Puts the cart, or a part of it, aside. */
+function AsideWays(props: AsideProps): ReactNode {
+  const { cart, runner } = props;
+  const [open, setOpen] = useState<'hold' | 'split' | null>(null);
+  const close = () => setOpen(null);
+  return (
+    <>
+      <Button data-name="Hold" kind="quiet" onClick={() => setOpen('hold')}>
+        {t('till.hold.button')}
+      </Button>
+      <Button data-name="Split" kind="quiet" onClick={() => setOpen('split')}>
+        {t('till.split.button')}
+      </Button>
+      <HeldButton {...props} />
+      {open === 'hold' ? <HoldDialog {...props} onClose={close} /> : null}
+      {open === 'split' ? (
+        <SplitCartDialog
+          cart={cart}
+          onClose={close}
+          onSplit={({ part, rest }) => {
+            close();
+            runner.dispatch({ type: 'cart', cart: part, aside: { rest } });
+          }}
+        />
+      ) : null}
+    </>
+  );
+}
+
+interface WaysProps extends CartProps {
+  readonly cart: Cart;
+  /** `null` while the rest of the cart waits. */
+  readonly onClear: (() => void) | null;
+  /** The ways to put it aside. */
+  readonly children: ReactNode;
+}
+
+function CartWays({ cart, presets, onCart, onClear, children }: WaysProps): ReactNode {
   const [discounting, setDiscounting] = useState(false);
   return (
     <div className="row cart-ways">
       <Button data-name="Discount" kind="quiet" onClick={() => setDiscounting(true)}>
         {t('till.cart.discount')}
       </Button>
-      <Button data-name="Clear cart" kind="quiet" onClick={onClear}>
-        {t('till.cart.clear_button')}
-      </Button>
+      {children}
+      {onClear === null ? null : (
+        <Button data-name="Clear cart" kind="quiet" onClick={onClear}>
+          {t('till.cart.clear_button')}
+        </Button>
+      )}
       {discounting ? (
         <DiscountDialog
           cart={cart}
@@ -226,15 +297,22 @@ function useCleared() {
 }
 
 /** What stands in place of the lines of an empty cart. */
-function EmptyCart({ onUndo }: { readonly onUndo: (() => void) | null }): ReactNode {
+function EmptyCart({
+  onUndo,
+  children,
+}: {
+  readonly onUndo: (() => void) | null;
+  readonly children: ReactNode;
+}): ReactNode {
   return (
-    <div className="row row-apart">
+    <div className="cart-note">
       <p className="soft">{t('till.cart.empty')}</p>
       {onUndo === null ? null : (
         <Button data-name="Undo" onClick={onUndo}>
           {t('till.cart.undo')}
         </Button>
       )}
+      {children}
     </div>
   );
 }
@@ -251,16 +329,49 @@ export interface CartPartProps extends TillContext {
   readonly isKnown: boolean;
 }
 
-/** The total and `Charge` are at the bottom, in reach of a thumb. */
-export function CartPart(props: CartPartProps): ReactNode {
-  const { cart, isKnown, view, runner, device } = props;
+/** The lines, their sums, and what can be done with them. */
+function CartContent(props: CartPartProps): ReactNode {
+  const { cart, view, runner, device } = props;
   const presets = device?.discounts ?? [];
-  const put = (next: Cart | null) => runner.dispatch({ type: 'cart', cart: next });
+  const { rest = null } = view.till;
+  const aside = { ...props, held: useHeldCarts(props) };
   const [cleared, setCleared] = useCleared();
+  const join = (whole: Cart | null) =>
+    runner.dispatch({ type: 'cart', cart: whole, aside: { rest: null } });
+  // Without its last line, a part of a cart gives way to the rest.
+  const put = (next: Cart | null) =>
+    next === null ? join(rest) : runner.dispatch({ type: 'cart', cart: next });
   const clear = () => {
     setCleared(cart);
     put(null);
   };
+  if (cart === null) {
+    return (
+      <div className="cart-scroll">
+        <EmptyCart onUndo={cleared === null ? null : () => put(cleared)}>
+          <HeldButton {...aside} />
+        </EmptyCart>
+      </div>
+    );
+  }
+  const own = { cart, presets, onCart: put };
+  return (
+    <>
+      <div className="cart-scroll">
+        <CartLines {...own} />
+      </div>
+      <Sums cart={cart} />
+      <CartWays {...own} onClear={rest === null ? clear : null}>
+        {rest === null ? <AsideWays {...aside} cart={cart} /> : null}
+      </CartWays>
+      {rest === null ? null : <RestOfCart parts={{ part: cart, rest }} onJoin={join} />}
+    </>
+  );
+}
+
+/** The total and `Charge` are at the bottom, in reach of a thumb. */
+export function CartPart(props: CartPartProps): ReactNode {
+  const { cart, isKnown, view } = props;
   const total = cart === null ? null : cartTotal(cart);
   const [code, setCode] = useState('');
   const { phase } = view.till;
@@ -277,19 +388,7 @@ export function CartPart(props: CartPartProps): ReactNode {
   };
   return (
     <section className="cart card" data-name="Cart" aria-label={t('till.cart.heading')}>
-      <div className="cart-scroll">
-        {cart === null ? (
-          <EmptyCart onUndo={cleared === null ? null : () => put(cleared)} />
-        ) : (
-          <CartLines cart={cart} presets={presets} onCart={put} />
-        )}
-      </div>
-      {cart === null ? null : (
-        <>
-          <Sums cart={cart} />
-          <CartWays cart={cart} presets={presets} onCart={put} onClear={clear} />
-        </>
-      )}
+      <CartContent {...props} />
       {needsCode ? <ManagerCodeField code={code} onCode={setCode} /> : null}
       {needsManager && !usesCode && closedAt !== phase.since ? (
         <ManagerDialog

@@ -9,10 +9,9 @@ import { type TextKey, t } from '../../ui/text/t.ts';
 import { type HeldSale, toForward } from '../offline/held-sales.ts';
 import type { ShownDevice } from '../pair-device.ts';
 import {
-  become,
+  becomeAnew,
   type Change,
   endPin,
-  forgetMerchant,
   isSameMerchant,
   managerAgrees,
   type Proof,
@@ -126,11 +125,10 @@ export function PairAgain({ change, onPaired, onBack }: PairAgainProps): ReactNo
   const act = async (endsPin: boolean) => {
     setAsksPin(false);
     setBusy(true);
-    const failed = await become(change.to);
+    const failed = await becomeAnew(change);
     setBusy(false);
     if (failed !== null) return setProblem(failed.problem);
     if (endsPin) endPin();
-    if (!isSameMerchant(change)) forgetMerchant();
     onPaired();
   };
   if (asksPin && pin !== null) {

@@ -11,6 +11,7 @@ import { rich } from '../../ui/text/tagged-text.ts';
 import { Time, ZoneNote } from '../../ui/time.tsx';
 import { Money } from '../../ui/typed-money.tsx';
 import { goTo, replacePlace } from '../page-path.ts';
+import { useHeldCarts } from './cart-aside.tsx';
 import { OwnPin } from './cashiers.tsx';
 import { SalesLeft } from './lazy-parts.ts';
 import { ShiftsScreen } from './shifts.tsx';
@@ -166,6 +167,7 @@ function OpenShift(context: TillContext): ReactNode {
 function EndDialog(props: TillContext & { readonly onClose: () => void }): ReactNode {
   const { settings, change, view, onClose } = props;
   const { person } = settings;
+  const held = useHeldCarts(props);
   const end = () => {
     change({ person: null, ending: crypto.randomUUID() });
     onClose();
@@ -175,6 +177,9 @@ function EndDialog(props: TillContext & { readonly onClose: () => void }): React
     <Dialog title={t('till.end_shift.heading')} onClose={onClose}>
       <p>{t(view.reached ? 'till.end_shift.text' : 'till.end_shift.offline_text')}</p>
       {props.offline.view.sales.length === 0 ? null : <SalesLeft {...props} />}
+      {held.length === 0 ? null : (
+        <p>{t('till.held.at_end', { names: held.map(({ name }) => name).join(', ') })}</p>
+      )}
       {person === null || !view.reached ? (
         <Button data-name="End shift" kind="primary" onClick={end}>
           {t('till.end_shift.button')}
