@@ -25,12 +25,18 @@ import { OtherMode } from '../sessions/other-mode.tsx';
 import { useChosenDays, useDays } from '../statistics/chosen-days.ts';
 import { dayBefore } from '../statistics/day-bounds.ts';
 import { ListFilters, StatusFilter } from '../statistics/day-filters.tsx';
-import { useLive } from '../statistics/use-live-refresh.ts';
+import { useLiveSales } from '../statistics/use-live-refresh.ts';
 import { TerminalFilter } from '../terminals/terminal-filter.tsx';
 import { TerminalLink } from '../terminals/terminal-names.tsx';
 import { useMerchant, usePages, useRead } from '../use-merchant.ts';
 
 type Filters = ReturnType<typeof useFilters>;
+
+/** The list and its figures. */
+const LIVE = [
+  'GET /accounts/{account}/{mode}/offline_payments',
+  'GET /accounts/{account}/{mode}/totals',
+];
 
 function useSales(filters: Filters) {
   const days = useChosenDays(filters);
@@ -44,7 +50,7 @@ function useSales(filters: Filters) {
 export function OfflinePayments(): ReactNode {
   const filters = useFilters();
   const pages = useSales(filters);
-  useLive('offline_payment.', pages.at(filters.cursor).queryKey);
+  useLiveSales(LIVE);
   const days = useDays(filters);
   const { may } = useMerchant();
   return (

@@ -14,9 +14,9 @@ const OPEN_AGAIN_MS = 10_000;
 
 /**
  * Limits how often `run` is called. `ask` calls it immediately; calls of `ask` during the pause
- * cause one call after the pause.
+ * cause one call after the pause. `stop` tells whether one is due.
  */
-function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void } {
+function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): boolean } {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsked = false;
   const ask = () => {
@@ -32,7 +32,11 @@ function atMostEvery(ms: number, run: () => void): { ask(): void; stop(): void }
       ask();
     }, ms);
   };
-  return { ask, stop: () => clearTimeout(timer) };
+  const stop = () => {
+    clearTimeout(timer);
+    return isAsked;
+  };
+  return { ask, stop };
 }
 
 /**
@@ -84,7 +88,8 @@ function useReload(families: string, filters: QueryFilters): void {
     const leave = follow(path, types, ask);
     return () => {
       leave();
-      stop();
+      // The next page may show the same answer, and would take the kept one for fresh.
+      if (stop()) reload();
     };
   }, [path, families]);
 }
@@ -94,10 +99,10 @@ export function useLive(family: string, queryKey: readonly unknown[]): void {
   useReload(family, { queryKey, exact: true });
 }
 
-/** Reloads every shown answer of these operations after a payment or refund, once for all. */
+/** Reloads the answers of these operations after each sale and refund, once for all. */
 export function useLiveSales(operations: readonly string[]): void {
   const { scope } = useMerchant();
-  useReload('payment. refund.', {
+  useReload('payment. refund. offline_payment.', {
     queryKey: scope,
     predicate: ({ queryKey }) => operations.includes(String(queryKey[scope.length])),
   });
