@@ -11,27 +11,22 @@ import { LANGUAGE_SETTING } from '../../web/testing/tested-language.ts';
  * remain, and axe must report no violations.
  */
 const ROOT = path.join(import.meta.dirname, '../..');
-const FOR_ALL = [
+const FILES = [
   'web/front/front.browser.test.ts',
   'web/pay/languages.browser.slow.test.ts',
   'web/terminal/languages.browser.slow.test.ts',
   'web/terminal/offline-languages.browser.slow.test.ts',
   'web/wallet/languages.browser.slow.test.ts',
-];
-/** The dashboard has fewer languages. */
-const OF_DASHBOARD = [
   'web/dashboard/languages.browser.slow.test.ts',
   'web/dashboard/pages/languages.browser.slow.test.ts',
 ];
-const WITH_DASHBOARD: ReadonlySet<string> = new Set(['de', 'es']);
 
 for (const language of LANGUAGES.slice(1)) {
   test(`every screen in ${language}`, async () => {
-    const files = WITH_DASHBOARD.has(language) ? [...FOR_ALL, ...OF_DASHBOARD] : FOR_ALL;
     // Removes NODE_TEST_CONTEXT. With it, the child runner would behave like a file of this run and
     // hide its failures.
     const { NODE_TEST_CONTEXT: _own, ...env } = process.env;
-    const child = spawn(process.execPath, ['test/run.ts', ...files], {
+    const child = spawn(process.execPath, ['test/run.ts', ...FILES], {
       cwd: ROOT,
       env: { ...env, [LANGUAGE_SETTING]: language },
       stdio: 'inherit',
