@@ -20,10 +20,13 @@ const FEWEST_TABLES = 60;
 const NOT_REACHED = [
   // These functions pass their rows to the table unchanged, and a placeholder has no columns.
   'insertIntents',
+  'insertMovements',
   'insertPayments',
   // These functions require a valid id or bytes before they send anything.
   'searchPayments',
   'selectDelivery',
+  // Inserts or updates the row that its caller passes, and a placeholder has no columns.
+  'storeRead',
   // These functions set the columns that their callers pass, and a placeholder has none.
   'updateCollectorKey',
   'updateRecovery',

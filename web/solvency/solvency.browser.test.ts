@@ -6,8 +6,11 @@ import { DESKTOP, NARROW, openBrowser, PHONE, type TestBrowser } from '../testin
 import { checkStill, measureFirstLoad } from '../testing/payload.ts';
 import { postAsMerchant } from '../testing/till.ts';
 
-/** Maximum size: the script needs only a hash function and a few calls. */
-const BUDGET_BYTES = 13_000;
+/**
+ * Maximum size: the script needs only a hash function and a few calls. The number of responses of
+ * the chain varies.
+ */
+const BUDGET_BYTES = 13_500;
 
 let shared: SharedSandbox;
 let browser: TestBrowser;

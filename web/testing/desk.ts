@@ -6,17 +6,18 @@ import type { SandboxFile } from '#sandbox/sandbox-file.ts';
 import type { TestWindow } from './browser.ts';
 import { postAsMerchant } from './till.ts';
 
-/** Signs in as the sandbox's user, starting from the requested page. */
+/** Signs in as the sandbox's user in any language, starting from the requested page. */
 export async function signInAt(
   { page }: TestWindow,
   { sandbox, path }: { readonly sandbox: SandboxFile; readonly path: string },
 ): Promise<void> {
   const person = path.startsWith('operator') ? sandbox.operator : sandbox.dashboard;
   await page.goto(`${sandbox.web_url}/${path}`);
-  await page.getByRole('textbox', { name: 'Email' }).fill(person.email);
-  await page.getByLabel('Password').fill(person.password);
-  await page.getByRole('button', { name: /^Sign in/ }).click();
-  await page.getByRole('button', { name: /^Sign out/ }).waitFor();
+  const named = (name: string) => page.locator(`[data-name="${name}"]`);
+  await named('Email').fill(person.email);
+  await named('Password').fill(person.password);
+  await named('Sign in').click();
+  await named('Sign out').waitFor();
 }
 
 export async function textOf(download: Download): Promise<string> {

@@ -508,6 +508,7 @@ test('a visitor can list the networks, the test network first', async () => {
       rpc_url: null,
       pass_files: [],
       settlement_timeout_seconds: 60,
+      top_up: null,
     },
   ]);
 });
