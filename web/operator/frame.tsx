@@ -43,7 +43,7 @@ function Foot(): ReactNode {
   return (
     <>
       <span className="soft">{session.user.email}</span>
-      <Button onClick={() => void signOut()}>Sign out</Button>
+      <Button data-name="Sign out" onClick={() => void signOut()}>Sign out</Button>
     </>
   );
 }
