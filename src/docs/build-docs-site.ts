@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { ApiDocument } from '#docs/api-document.ts';
 import { type PackageMethods, packageMethods } from '#docs/code-examples.ts';
 import { escapeHtml, type RenderedPage, renderMarkdown } from '#docs/markdown.ts';
@@ -13,6 +14,7 @@ const GUIDES = path.join(ROOT, 'docs/guides');
 const HANDBOOK = ['operate', 'incident'];
 const ASSETS = path.join(import.meta.dirname, 'assets');
 const TOKENS = path.join(import.meta.dirname, '../core/design-tokens.css');
+const MINISEARCH = fileURLToPath(import.meta.resolve('minisearch'));
 const RESOURCES = path.join(ROOT, 'sdk/src/resources.ts');
 
 /** The order of guides in the table of contents. Guides not listed here follow by name. */
@@ -249,19 +251,31 @@ function llmsFull(pages: readonly Page[]): string {
   return chosen.map(({ markdown }) => markdown.trim()).join('\n\n---\n\n');
 }
 
-/**
- * Returns the search index: one line per heading, which is small enough for browsers to load whole.
- */
+/** Of a section of the reference, whose start names the operation and its parameters. */
+const REFERENCE_CHARS = 250;
+/** Enough for the line below a result that is a whole page. */
+const LEAD_CHARS = 90;
+
+/** Returns each word of a text once, behind its first characters. */
+function searchText(text: string, chars: number): string {
+  const lead = text.slice(0, chars);
+  const wordsOf = (part: string): readonly string[] =>
+    part.toLowerCase().match(/[\p{L}\p{N}]{2,}/gu) ?? [];
+  const known = wordsOf(lead);
+  const rest = wordsOf(text.slice(lead.length)).filter((word) => !known.includes(word));
+  return [lead, ...new Set(rest)].join(' ');
+}
+
+/** Returns the search index of `assets/find-pages.js`: the words of each section. */
 function searchIndex(pages: readonly Page[]): string {
-  const entries = pages.flatMap((page) =>
-    page.sections.map(({ id, title, text }, index) => ({
-      href: index === 0 ? `/docs/${page.name}` : `/docs/${page.name}#${id}`,
-      page: page.title,
-      title,
-      text: text.slice(0, page.group === 'Guides' ? 300 : 120),
-    })),
+  const sections = pages.flatMap(({ group, sections: own }, page) =>
+    own.map(({ id, title, text }, index) => {
+      const indexed = group === 'Guides' ? text : text.slice(0, REFERENCE_CHARS);
+      return [page, index === 0 ? '' : id, title, searchText(indexed, LEAD_CHARS)];
+    }),
   );
-  return JSON.stringify(entries);
+  const shown = pages.map(({ name, title, group }) => [name, title, group === 'Guides']);
+  return JSON.stringify({ pages: shown, sections });
 }
 
 /**
@@ -320,6 +334,8 @@ export async function buildSite(
     { path: '/docs/site.css', type: 'text/css; charset=utf-8', text: style },
     { path: '/docs/site.js', type: SCRIPT, text: script },
     { path: '/docs/search.js', type: SCRIPT, text: await asset('search.js') },
+    { path: '/docs/find-pages.js', type: SCRIPT, text: await asset('find-pages.js') },
+    { path: '/docs/minisearch.js', type: SCRIPT, text: await read(MINISEARCH) },
     { path: '/docs/own.js', type: SCRIPT, text: await asset('own.js') },
     { path: '/docs/try.js', type: SCRIPT, text: await asset('try.js') },
     {

@@ -123,7 +123,11 @@ export function renderMarkdown(markdown: string): RenderedPage {
     },
   });
   const html = marked.parse(markdown, { async: false });
-  const bodies = markdown.split(/^#{1,6} .*$/m).slice(1);
+  // A comment in a block of code is no heading.
+  const bodies = markdown
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .split(/^#{1,6} .*$/m)
+    .slice(1);
   for (const [index, section] of sections.entries()) section.text = plainText(bodies[index] ?? '');
   return { title: sections[0]?.title ?? '', html, sections };
 }
