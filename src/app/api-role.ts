@@ -17,6 +17,7 @@ import type { ApiDeps } from '#app/api-dependencies.ts';
 import { createOperations } from '#app/api-operations.ts';
 import { addChainRelay } from '#app/chain-relay.ts';
 import { createContext } from '#app/create-api-context.ts';
+import { addFrontStatus } from '#app/front-status.ts';
 import { merchantSurface } from '#app/merchant-surface.ts';
 import { peopleSurfaces } from '#app/people-surfaces.ts';
 import { settingsOfRealms } from '#app/realm-settings.ts';
@@ -105,6 +106,7 @@ export async function buildApi(deps: ApiDeps): Promise<FastifyInstance> {
   await addReferenceRoutes(app, surfaceDocuments(routes), { isSandbox });
   const { webFolder, config, sandboxLinks } = deps;
   if (sandboxLinks != null) addSandboxLinks(app, sandboxLinks);
+  addFrontStatus(app, deps);
   addChainRelay(app, deps);
   if (webFolder != null) {
     const nodes = deps.chains.flatMap((chain) => chain.config.publicRpcUrl ?? []);

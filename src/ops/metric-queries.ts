@@ -72,3 +72,21 @@ export async function selectDatabaseAges(sql: Sql): Promise<DatabaseAgesRow[]> {
      from pg_stat_activity where datname = current_database()`,
   );
 }
+
+/**
+ * Returns the median time from tap to payment of the network's last hundred payments; `null` if
+ * none of them was a tap.
+ */
+export async function selectMedianPaidMs(sql: Sql, livemode: boolean): Promise<number | null> {
+  const [row] = await sql.query<{ ms: number | null }>(
+    `select (percentile_disc(0.5) within group (
+         order by extract(epoch from p.created - i.tapped_at) * 1000))::int as ms
+     from (
+       select payment_intent_id, created from payments
+       where livemode = $1 order by block_number desc limit 100
+     ) p
+     join payment_intents i on i.id = p.payment_intent_id and i.tapped_at is not null`,
+    [livemode],
+  );
+  return row?.ms ?? null;
+}

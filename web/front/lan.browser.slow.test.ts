@@ -23,7 +23,7 @@ test('npm start -- --lan: a phone takes a payment over https, and gets no secret
   const window = await browser.open({ ...PHONE, ignoreHTTPSErrors: true });
   const { page } = window;
   await page.goto(url);
-  await page.getByRole('heading', { name: 'Tapline is running' }).waitFor();
+  await page.getByRole('heading', { name: 'Take payments with a tap' }).waitFor();
   assert.equal(await page.evaluate('isSecureContext && crypto.subtle !== undefined'), true);
   const told = await page.evaluate(`fetch('sandbox-links').then((answer) => answer.status)`);
   assert.equal(told, 404, 'keys and passwords stay on the machine');

@@ -7,6 +7,9 @@ import { textNodes } from '../ui/text/text-nodes.ts';
 
 /** Time for which the button shows "Copied". */
 const COPIED_MS = 2_000;
+const REFRESH_MS = 5_000;
+/** What waits for the demo sign-ins is shown after this time at the latest. */
+const WAIT_MS = 1_000;
 
 type LoginApp = 'dashboard' | 'operator';
 
@@ -22,11 +25,18 @@ interface SandboxLinks {
   readonly operator: Login;
 }
 
-interface Readiness {
-  readonly networks: Readonly<
-    Record<string, { readonly settles: boolean; readonly reasons: readonly string[] }>
-  >;
-}
+/** Per network (`src/app/front-status.ts`). */
+type Status = Readonly<
+  Record<
+    string,
+    {
+      readonly settles: boolean;
+      readonly reasons: readonly string[];
+      readonly last_block_ms: number | null;
+      readonly paid_ms: number | null;
+    }
+  >
+>;
 
 /** @returns `null` if the request fails; the page does not depend on the response. */
 async function load<T>(path: string): Promise<T | null> {
@@ -55,21 +65,58 @@ function copyButton(words: string, app: LoginApp, text: string): HTMLButtonEleme
 }
 
 /** Offers to copy the login, so that no password is visible on screen. */
-function offerLogin(app: LoginApp, { email, password }: Login): void {
+function loginOf(app: LoginApp, { email, password }: Login): HTMLLIElement {
+  const name = document.createElement('strong');
+  name.textContent = t(app === 'dashboard' ? 'front.dashboard.link' : 'front.operator.link');
   const address = document.createElement('code');
   address.translate = false;
   address.textContent = email;
-  const copies = [
+  const copies = document.createElement('span');
+  copies.className = 'front-copies';
+  copies.append(
+    address,
     copyButton(t('front.copy_email'), app, email),
     copyButton(t('front.copy_password'), app, password),
-  ];
-  document.getElementById(app)?.append(address, ...copies);
+  );
+  const row = document.createElement('li');
+  row.append(name, copies);
+  return row;
 }
 
-function wordsOf([network, { settles, reasons }]: [string, Readiness['networks'][string]]) {
-  return settles
-    ? t('front.settles', { network })
-    : t('front.does_not_settle', { network, reasons: reasons.join(', ') });
+function offerDemo({ terminal, dashboard, operator }: SandboxLinks): void {
+  for (const id of ['terminal', 'till'])
+    document.getElementById(id)?.setAttribute('href', terminal);
+  const logins = document.getElementById('logins');
+  logins?.append(loginOf('dashboard', dashboard), loginOf('operator', operator));
+  document.getElementById('demo')?.removeAttribute('hidden');
+}
+
+/** Returns seconds with one decimal. */
+function secondsOf(ms: number): number {
+  return Math.round(ms / 100) / 10;
+}
+
+function lineOf([network, status]: [string, Status[string]]): HTMLLIElement {
+  const { settles, reasons, last_block_ms: block, paid_ms: paid } = status;
+  const parts = [
+    settles
+      ? t('front.settles', { network })
+      : t('front.does_not_settle', { network, reasons: reasons.join(', ') }),
+    ...(block === null ? [] : [t('front.last_block', { seconds: secondsOf(block) })]),
+    ...(paid === null ? [] : [t('front.paid_in', { seconds: secondsOf(paid) })]),
+  ];
+  const line = document.createElement('li');
+  if (!settles) line.className = 'front-stopped';
+  line.append(...textNodes(parts.join(' · ')));
+  return line;
+}
+
+async function showStatus(): Promise<void> {
+  const status = document.hidden ? null : await load<Status>('front-status');
+  if (status !== null) {
+    document.getElementById('status')?.replaceChildren(...Object.entries(status).map(lineOf));
+  }
+  setTimeout(showStatus, REFRESH_MS);
 }
 
 /** Shows the language menu if the service has more than one language. */
@@ -89,20 +136,12 @@ function offerLanguages(): void {
   select.value = textLanguage();
   select.addEventListener('change', () => switchLanguage(select.value));
   element.replaceChildren(label);
-  element.hidden = false;
 }
 
 offerLanguages();
-const [links, readiness] = await Promise.all([
-  load<SandboxLinks>('sandbox-links'),
-  load<Readiness>('readyz'),
-]);
-if (links !== null) {
-  document.getElementById('terminal')?.setAttribute('href', links.terminal);
-  offerLogin('dashboard', links.dashboard);
-  offerLogin('operator', links.operator);
-}
-const said = document.getElementById('readiness');
-if (readiness !== null && said !== null) {
-  said.replaceChildren(...textNodes(Object.entries(readiness.networks).map(wordsOf).join('; ')));
-}
+void showStatus();
+const show = () => document.getElementById('rest')?.classList.add('front-ready');
+setTimeout(show, WAIT_MS);
+const links = await load<SandboxLinks>('sandbox-links');
+if (links !== null) offerDemo(links);
+show();

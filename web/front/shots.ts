@@ -6,7 +6,7 @@ export const SHOTS: readonly Shot[] = [
     show: async ({ browser, sandbox }) => {
       const window = await browser.open();
       await window.page.goto(sandbox.web_url);
-      await window.page.getByText('testnet is settling').waitFor();
+      await window.page.getByText(/^testnet is settling/).waitFor();
       return window;
     },
   },

@@ -15,7 +15,7 @@ const MOST_CLICKS = 6;
 export const OTHER_JOURNEYS: Journeys = {
   'the front page leads to the dashboard': async (hands, { sandbox }) => {
     await hands.goto(sandbox.web_url);
-    await hands.sees(/Tapline is running/);
+    await hands.sees(/Take payments with a tap/);
     await hands.click('link', /^Dashboard/);
     await hands.sees(/Password/);
   },
