@@ -206,7 +206,7 @@ test('a result plays a sound, also after a reload, unless sounds are off', async
   const heard = await sell();
   assert.ok(heard > 0, `${heard} notes`);
   await page.getByRole('link', { name: 'Settings' }).click();
-  await page.getByRole('switch', { name: 'Sounds' }).click();
+  await page.getByRole('switch', { name: /^Sounds/ }).click();
   await page.getByRole('link', { name: 'Keypad' }).click();
   assert.equal(await sell(), heard, 'silent');
   till.checkClean();

@@ -374,7 +374,7 @@ export const SHOTS: readonly Shot[] = [
   }),
   tillShot('receipt', async (stage) => {
     await stage.till.sell('6.75');
-    await stage.page.locator('button:enabled', { hasText: 'Receipt' }).click();
+    await stage.page.locator('button:enabled', { hasText: 'Code' }).click();
     await stage.page.getByRole('img', { name: 'The receipt' }).waitFor();
   }),
   ...PAIRING,

@@ -44,10 +44,12 @@ export function unlockSoundOnClick(end: AbortSignal): void {
   window.addEventListener('keydown', unlockSound, how);
 }
 
-export function signal(kind: Signal, withSound: boolean): void {
+/** @param isOn The till's setting for sounds and vibration; the color shows in any case. */
+export function signal(kind: Signal, isOn: boolean): void {
   const { notes, vibration } = SIGNALS[kind];
   showColor(kind);
-  if (withSound && audio?.state === 'running') playNotes(audio, notes);
+  if (!isOn) return;
+  if (audio?.state === 'running') playNotes(audio, notes);
   // Missing in Safari and Firefox.
   if ('vibrate' in navigator) navigator.vibrate([...vibration]);
 }

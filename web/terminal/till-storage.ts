@@ -156,6 +156,8 @@ export interface Settings {
   readonly hasPeople?: boolean;
   readonly asksForTips: boolean;
   readonly sound: boolean;
+  /** Seconds after which a result gives way to the till; `null` or absent if it stays. */
+  readonly returnAfterS?: number | null;
   /** Salted hash of the cashier's PIN, or `null` if none is set. */
   readonly pin: { readonly salt: string; readonly hash: string } | null;
   readonly locked: boolean;

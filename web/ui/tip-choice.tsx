@@ -53,7 +53,7 @@ function roundTips({ currency, amount }: Quoted): bigint[] {
   return [one / 2n, one, 2n * one].filter((units) => units <= BigInt(amount));
 }
 
-/** Returns tips in whole minor units of the sale's currency. */
+/** Returns tips in whole minor units of the sale's currency, rounded half up. */
 function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
   const { currency, amount } = quoted;
   const offer = (units: bigint, words: (sum: string) => Pick<Offer, 'name' | 'label'>) => {
@@ -61,7 +61,7 @@ function pricedOffers(quoted: Quoted, percentages: readonly number[]): Offer[] {
     return { ...words(formatPrice({ currency, units })), atoms };
   };
   const parts = percentages.map((percentage) =>
-    offer((BigInt(amount) * BigInt(percentage)) / 100n, (sum) => ({
+    offer((BigInt(amount) * BigInt(percentage) + 50n) / 100n, (sum) => ({
       name: `${percentage} %`,
       label: t('tip.percentage', { percent: String(percentage), sum }),
     })),

@@ -117,7 +117,7 @@ const sendAndReceive: Journey = {
     await to.button(/^Close/).click();
     await from.button(/^Send$/).click();
     await from.field('Recipient').fill(address);
-    await from.field('Amount').fill('2.50');
+    await from.field('Amount (USDC)').fill('2.50');
     await from.button(/^Review/).click();
     await from.button(/^Send 2\.50 USDC/).click();
     await to.page.getByLabel('Balance').getByText('2.50').waitFor();

@@ -22,9 +22,10 @@ import type { Canceling, Creating, Following, Result, Tapping } from '../till-ph
 import { keptSettings } from '../till-storage.ts';
 import { WORDS } from '../till-words.ts';
 import { CancelPaymentButton } from './cancel-payment-button.tsx';
-import { ReceiptOfPaid, usePaid } from './receipt-part.tsx';
+import { ReceiptChoices, usePaid } from './receipt-part.tsx';
 import type { TillContext } from './till-context.ts';
 import { usePrinterJob } from './use-printer-job.tsx';
+import { useReturn } from './use-return.ts';
 
 /** Shown while a payment is being opened or canceled. Until then, no pass can be charged. */
 export function WorkingScreen({
@@ -157,6 +158,11 @@ function ResultFacts({
   );
 }
 
+function ResultReason({ outcome, intent }: Pick<Result, 'outcome' | 'intent'>): ReactNode {
+  if (outcome === 'paid') return null;
+  return <p>{outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent)}</p>;
+}
+
 /** Shows the result, readable at arm's length, until the cashier dismisses it. */
 export function ResultScreen({
   api,
@@ -178,10 +184,10 @@ export function ResultScreen({
     if (!opensDrawer || printer === null) return;
     run(async () => (await import('../receipt-printer.ts')).openDrawer(printer));
   }, [opensDrawer, run]);
+  useReturn(settings.returnAfterS ?? null, runner);
   const paid = outcome === 'paid' ? intent.payment : null;
   const payment = usePaid(api, paid);
   const due = payment === null ? dueFor(intent, tip, device?.fee_rates) : paidTotal(payment);
-  const words = outcome === 'declined' ? cashierDecline(intent) : endHint(outcome, intent);
   return (
     <div className="stack filling">
       <title>{`${t(WORDS.outcome[outcome])} · Tapline`}</title>
@@ -200,11 +206,11 @@ export function ResultScreen({
             })}
           </p>
         ) : null}
-        {outcome === 'paid' ? null : <p>{words}</p>}
+        <ResultReason outcome={outcome} intent={intent} />
       </section>
       {problem}
       <ResultFacts intent={intent} payment={payment} />
-      {paid === null ? null : <ReceiptOfPaid api={api} payment={payment} />}
+      {paid === null ? null : <ReceiptChoices api={api} payment={payment} />}
       <Button
         data-name="New payment"
         kind="primary"

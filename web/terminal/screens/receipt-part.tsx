@@ -3,7 +3,7 @@ import type { DeviceApi, Payment } from '../../data/device-api.ts';
 import { receiptPath } from '../../data/receipt-path.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { fromRoot } from '../../data/root-path.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
+import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
@@ -18,7 +18,7 @@ interface ReceiptProps {
 }
 
 /** Emails the receipt once. Does not store the address, and clears the field afterwards. */
-function MailForm({ api, payment }: ReceiptProps): ReactNode {
+function MailForm({ api, payment, button }: ReceiptProps & { readonly button: string }): ReactNode {
   const [email, setEmail] = useState('');
   const [busy, setBusy] = useState(false);
   const [sent, setSent] = useState<{ readonly is: 'sent' | 'problem'; words: string } | null>(null);
@@ -54,39 +54,33 @@ function MailForm({ api, payment }: ReceiptProps): ReactNode {
         </Notice>
       )}
       <Button type="submit" wide busy={busy}>
-        {t('till.receipt.email_button')}
+        {button}
       </Button>
     </form>
   );
 }
 
-/**
- * Prints on this computer's receipt printer if there is one, otherwise with the browser's dialog.
- */
-function PrintButton({ path }: { readonly path: string }): ReactNode {
-  const { printer } = keptSettings();
-  const job = usePrinterJob(t('till.receipt.problem.printer'));
-  if (printer === null) {
-    return (
-      <a
-        className={buttonClass({ kind: 'primary', wide: true })}
-        href={`${path}#print`}
-        target="_blank"
-        rel="noreferrer"
-      >
-        {t('till.print')}
-      </a>
-    );
-  }
-  const print = async () => {
-    await job.run(async () => (await import('../receipt-printer.ts')).printReceipt(path, printer));
+/** Prints on this computer's receipt printer if there is one, or else with the browser's dialog. */
+function usePrint(path: string | null) {
+  const { run, ...job } = usePrinterJob(t('till.receipt.problem.printer'));
+  const print = () => {
+    const { printer } = keptSettings();
+    if (path === null) return;
+    if (printer === null)
+      return void window.open(fromRoot(`${path}#print`), '_blank', 'noreferrer');
+    void run(async () => (await import('../receipt-printer.ts')).printReceipt(path, printer));
   };
+  return { ...job, print };
+}
+
+function PrintButton({ path }: { readonly path: string }): ReactNode {
+  const { busy, problem, print } = usePrint(path);
   return (
     <>
-      <Button kind="primary" wide busy={job.busy} onClick={print}>
+      <Button data-name="Print" kind="primary" wide busy={busy} onClick={print}>
         {t('till.print')}
       </Button>
-      {job.problem}
+      {problem}
     </>
   );
 }
@@ -109,7 +103,7 @@ function ReceiptDialog({
           <Qr value={fromRoot(path).href} label={t('till.receipt.code')} />
           <p className="soft small">{t('till.receipt.code_text')}</p>
           <PrintButton path={path} />
-          <MailForm api={api} payment={payment} />
+          <MailForm api={api} payment={payment} button={t('till.receipt.email_button')} />
         </>
       )}
       <Button onClick={onClose}>{t('till.done')}</Button>
@@ -151,18 +145,65 @@ export function usePaid(api: DeviceApi, paymentId: string | null): Payment | nul
   return payment;
 }
 
-/** Reserves the receipt's space until the payment is loaded, so that buttons do not move. */
-export function ReceiptOfPaid({
+interface ChoiceDialogProps extends ReceiptProps {
+  readonly choice: 'email' | 'code';
+  readonly path: string;
+  readonly onClose: () => void;
+}
+
+function ChoiceDialog({ api, payment, choice, path, onClose }: ChoiceDialogProps): ReactNode {
+  return (
+    <Dialog title={t('till.receipt.heading')} onClose={onClose}>
+      {choice === 'email' ? (
+        <MailForm api={api} payment={payment} button={t('till.receipt.send_button')} />
+      ) : (
+        <>
+          <Qr value={fromRoot(path).href} label={t('till.receipt.code')} />
+          <p className="soft small">{t('till.receipt.scan_text')}</p>
+        </>
+      )}
+      <Button data-name="Done" onClick={onClose}>
+        {t('till.done')}
+      </Button>
+    </Dialog>
+  );
+}
+
+/**
+ * The choices of a receipt on the result itself. They are disabled until the payment is loaded, so
+ * that buttons do not move.
+ */
+export function ReceiptChoices({
   api,
   payment,
 }: {
   readonly api: DeviceApi;
   readonly payment: Payment | null;
 }): ReactNode {
-  if (payment !== null) return <ReceiptButton api={api} payment={payment} />;
+  const [open, setOpen] = useState<'email' | 'code' | null>(null);
+  const [isDeclined, setIsDeclined] = useState(false);
+  const path = payment === null ? null : receiptPath(payment.receipt_url);
+  const { busy, problem, print } = usePrint(path);
+  const disabled = path === null;
+  if (isDeclined) return <p className="soft receipt-choices">{t('till.receipt.declined')}</p>;
   return (
-    <Button wide disabled>
-      {t('till.receipt.open_button')}
-    </Button>
+    <div className="receipt-choices">
+      <Button data-name="Print" disabled={disabled} busy={busy} onClick={print}>
+        {t('till.print')}
+      </Button>
+      <Button data-name="Email" disabled={disabled} onClick={() => setOpen('email')}>
+        {t('till.receipt.email_choice')}
+      </Button>
+      <Button data-name="Code" disabled={disabled} onClick={() => setOpen('code')}>
+        {t('till.receipt.code_button')}
+      </Button>
+      <Button data-name="No receipt" onClick={() => setIsDeclined(true)}>
+        {t('till.receipt.declined')}
+      </Button>
+      {problem}
+      {open === null || payment === null || path === null ? null : (
+        <ChoiceDialog {...{ api, payment, path }} choice={open} onClose={() => setOpen(null)} />
+      )}
+    </div>
   );
 }

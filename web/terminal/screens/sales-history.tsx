@@ -5,11 +5,13 @@ import { Amount } from '../../ui/amount.tsx';
 import { Button } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { paidTotal, sumWords } from '../../ui/paid-total.ts';
+import { quantityText } from '../../ui/quantity-text.ts';
 import { paidPrice, paidTip, sharePrice } from '../../ui/quoted-price.ts';
 import { Skeleton } from '../../ui/skeleton.tsx';
 import { ObjectStatus } from '../../ui/status.tsx';
-import { Facts } from '../../ui/table.tsx';
+import { Fact, FactList, Facts } from '../../ui/table.tsx';
 import { Time, ZoneNote } from '../../ui/time.tsx';
+import { Money } from '../../ui/typed-money.tsx';
 import { goTo } from '../page-path.ts';
 import { paymentsSince } from '../payments-since.ts';
 import { FindLink } from './find-link.tsx';
@@ -20,11 +22,43 @@ import type { TillContext } from './till-context.ts';
 import { NotLoaded, useLoaded } from './use-loaded.tsx';
 import './sales-history.css';
 import { named } from '#i18n/bidi-isolates.ts';
+import { linePrice } from '#prices/sale-lines.ts';
 import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 
+type Line = NonNullable<Payment['line_items']>[number];
+
+function soldWords({ quantity, name }: Line): string {
+  return t('till.history.item', { quantity: quantityText(quantity), name });
+}
+
+/** What was sold, with prices before the discount on the sale. */
+function SoldItems({ payment }: { readonly payment: Payment }): ReactNode {
+  const { line_items: lines, discount, presentment } = payment;
+  if (lines === null) return null;
+  const currency = presentment?.currency ?? null;
+  return (
+    <section className="card stack">
+      <h2>{t('till.history.items')}</h2>
+      <FactList>
+        {[...lines.entries()].map(([at, line]) => (
+          <Fact key={at} name={soldWords(line)}>
+            <Money units={linePrice(line)} currency={currency} />
+          </Fact>
+        ))}
+        {discount === 0 ? null : (
+          <Fact name={t('till.cart.discount')}>
+            <Money units={BigInt(-discount)} currency={currency} />
+          </Fact>
+        )}
+      </FactList>
+    </section>
+  );
+}
+
 function Row({ payment }: { readonly payment: Payment }): ReactNode {
-  const { id, amount, presentment, status, created, order_id: order } = payment;
+  const { id, amount, presentment, status, created } = payment;
+  const { order_id: order, line_items: lines } = payment;
   const { total } = paidTotal(payment);
   const gets = paidPrice(presentment);
   return (
@@ -38,7 +72,9 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
         }}
       >
         <span className="entry-what">
-          <Amount still {...total} />
+          <span>
+            <span className="soft">{t('ui.total')}</span> <Amount still {...total} />
+          </span>
           <span className="soft small">
             {rich('till.history.you_get', {
               sum: () => (
@@ -49,6 +85,9 @@ function Row({ payment }: { readonly payment: Payment }): ReactNode {
           <span className="soft small">
             <Time at={created} shape="clock" /> · {t('till.history.order_number', { order })}
           </span>
+          {lines === null ? null : (
+            <span className="soft small entry-items">{lines.map(soldWords).join(', ')}</span>
+          )}
           <span className="unseen">{id}</span>
         </span>
         <ObjectStatus status={status} />
@@ -78,6 +117,11 @@ export function PaymentPage({
       <ZoneNote />
       <Facts
         facts={[
+          [t('ui.total'), <Amount key="total" {...total} />],
+          [
+            t('till.outcome.you_get'),
+            <Amount key="get" atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />,
+          ],
           [t('till.history.time'), <Time key="time" at={payment.created} />],
           [
             t('till.history.receipt'),
@@ -96,15 +140,12 @@ export function PaymentPage({
           ],
           [t('ui.service_fee'), fee === null ? null : <Amount key="fee" {...fee} />],
           [
-            t('till.outcome.you_get'),
-            <Amount key="get" atoms={BigInt(payment.amount)} price={paidPrice(presentment)} />,
-          ],
-          [
             t('till.history.wallet'),
             payment.payer === undefined ? null : endOfAddress(payment.payer),
           ],
         ]}
       />
+      <SoldItems payment={payment} />
       <ReceiptButton api={context.api} payment={payment} />
       <RefundPart {...context} payment={payment} onDone={reload} />
       <Button onClick={() => goTo('history')}>{t('till.history.all_button')}</Button>

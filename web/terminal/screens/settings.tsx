@@ -4,6 +4,7 @@ import { fromRoot } from '../../data/root-path.ts';
 import { isSimulatedOffline, simulateOffline } from '../../data/simulate-offline.ts';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
+import { Select } from '../../ui/field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
 import { Facts } from '../../ui/table.tsx';
@@ -76,6 +77,28 @@ function SimulateOffline({ device }: TillContext): ReactNode {
   );
 }
 
+const RETURNS_S = [3, 5, 10];
+
+function ReturnAfter({ settings, change }: TillContext): ReactNode {
+  const choose = (seconds: number) => change({ returnAfterS: seconds === 0 ? null : seconds });
+  return (
+    <Select
+      data-name="Return to the till after"
+      label={t('till.settings.return_after')}
+      hint={t('till.settings.return_after_hint')}
+      value={settings.returnAfterS ?? 0}
+      onChange={(event) => choose(Number(event.target.value))}
+    >
+      <option value={0}>{t('till.settings.return_off')}</option>
+      {RETURNS_S.map((seconds) => (
+        <option key={seconds} value={seconds}>
+          {t('till.settings.return_seconds', { seconds })}
+        </option>
+      ))}
+    </Select>
+  );
+}
+
 /** A signed-in cashier must enter the PIN first. */
 export function SettingsScreen(context: TillContext): ReactNode {
   const { person } = context.settings;
@@ -126,6 +149,7 @@ function OpenSettings(context: TillContext): ReactNode {
           checked={settings.sound}
           onChange={(sound) => change({ sound })}
         />
+        <ReturnAfter {...context} />
         {settings.person === null ? <FullScreenButton /> : null}
         <SimulateOffline {...context} />
       </div>
