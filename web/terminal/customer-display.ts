@@ -1,13 +1,15 @@
 import type { FeeRates } from '#core/charges.ts';
+import { linePrice, type SaleLines, salePrice } from '#prices/sale-lines.ts';
 import type { Intent } from '../data/device-api.ts';
 import { writeRequest } from '../data/offline-request.ts';
 import type { SaleTotal } from '../ui/paid-total.ts';
 import type { Quoted } from '../ui/quoted-price.ts';
 import { dueFor } from '../ui/sale-total.tsx';
+import { saleOf } from './cart.ts';
 import type { HeldSale } from './offline/held-sales.ts';
 import { requestTotal, slipTotal } from './offline/offline-total.ts';
 import { tipPercentages } from './till-machine.ts';
-import type { Outcome, Phase } from './till-phases.ts';
+import type { Outcome, Till } from './till-phases.ts';
 
 /**
  * The content of the customer display. The window has no device key and sends no requests: it
@@ -16,6 +18,8 @@ import type { Outcome, Phase } from './till-phases.ts';
  */
 export type Shown =
   | { readonly at: 'idle' }
+  /** The cart while it grows, or the sum that is being charged. */
+  | ({ readonly at: 'cart' } & Ringing)
   | {
       readonly at: 'tip';
       /**
@@ -36,24 +40,41 @@ export type Shown =
       readonly at: 'pay';
       readonly url: string | null;
       readonly isDeclined: boolean;
-      readonly decline: Decline;
     } & Due)
   | ({
       readonly at: 'result';
       readonly outcome: Outcome;
-      readonly decline: Decline;
+      /** The address of the receipt; `null` until the till knows it. */
+      readonly receipt: string | null;
     } & Due);
+
+/** A sale before it is charged. Sums are in minor units of `currency`, or in atoms if `null`. */
+export interface Ringing {
+  readonly currency: string | null;
+  readonly lines: readonly {
+    /** Its place in the cart. */
+    readonly at: number;
+    readonly name: string;
+    readonly quantity: number | string;
+    readonly price: bigint;
+  }[];
+  readonly discount: bigint;
+  /** Tax on top of the prices. */
+  readonly tax: bigint;
+  /** What the shop gets, without the service fee. */
+  readonly sum: bigint;
+}
 
 /** What the customer pays, with the tip. */
 export interface Due extends SaleTotal {
   readonly tip: bigint;
 }
 
-/** The reason why the last tap was declined. The display shows it in its own language. */
-type Decline = Intent['last_payment_error'];
-
 export interface DisplayState {
   readonly merchant: string;
+  /** The path of a style sheet with the shop's logo and color; `null` if it has neither. */
+  readonly brand: string | null;
+  readonly isOffline: boolean;
   readonly shown: Shown;
 }
 
@@ -81,15 +102,27 @@ export function openChannel(): BroadcastChannel | null {
   return typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tapline display');
 }
 
-/** @param sales the till's offline sales */
+interface Known {
+  readonly rates: FeeRates | null;
+  /** The till's offline sales. */
+  readonly sales: readonly HeldSale[];
+  /** The address of the receipt of the result. */
+  readonly receipt: string | null;
+}
+
 export function shownOf(
-  phase: Phase,
-  rates: FeeRates | null,
-  sales: readonly HeldSale[] = [],
+  { phase, cart }: Pick<Till, 'phase' | 'cart'>,
+  { rates, sales, receipt }: Known,
 ): Shown {
   switch (phase.at) {
     case 'keypad':
-    case 'creating':
+      if (cart === null) return { at: 'idle' };
+      return { at: 'cart', ...ringing(saleOf(cart), cart.currency) };
+    case 'creating': {
+      const { lines, amount, currency } = phase.create;
+      const sale = lines ?? { lineItems: [], discount: 0 };
+      return { at: 'cart', ...ringing(sale, currency), sum: amount };
+    }
     case 'canceling':
       return { at: 'idle' };
     case 'accepted': {
@@ -110,9 +143,7 @@ export function shownOf(
         const { id, amount, presentment: quoted } = intent;
         return { at: 'tip', intent: id, atoms: BigInt(amount), quoted, percentages };
       }
-      const url = intent.payment_url;
-      const decline = intent.last_payment_error;
-      return { at: 'pay', ...dueOf(intent, tip, rates), url, isDeclined, decline };
+      return { at: 'pay', ...dueOf(intent, tip, rates), url: intent.payment_url, isDeclined };
     }
     case 'tapping':
       return { at: 'checking', ...dueOf(phase.intent, phase.tap.tip, rates) };
@@ -123,9 +154,20 @@ export function shownOf(
     case 'result': {
       const { intent, outcome } = phase;
       const due = dueOf(intent, BigInt(intent.tip ?? 0), rates);
-      return { at: 'result', ...due, outcome, decline: intent.last_payment_error };
+      return { at: 'result', ...due, outcome, receipt };
     }
   }
+}
+
+function ringing(sale: SaleLines, currency: string | null): Ringing {
+  const { lineItems, discount } = sale;
+  const lines = lineItems.map((line, at) => {
+    const { name, quantity } = line;
+    return { at, name, quantity, price: linePrice(line) };
+  });
+  const net = lines.reduce((all, { price }) => all + price, 0n) - BigInt(discount);
+  const sum = salePrice(sale);
+  return { currency, lines, discount: BigInt(discount), tax: sum - net, sum };
 }
 
 function dueOf(intent: Intent, given: bigint | null, rates: FeeRates | null): Due {
