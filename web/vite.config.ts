@@ -57,7 +57,7 @@ const TILL = modules({
 /** Modules of a paired till's readers: many small ones, which compress better as one chunk. */
 const READERS = modules({
   'web/terminal/reader': 'chip-commands read-chip-on-iphone read-credential read-nfc',
-  'web/terminal/screens': 'chip-prompts',
+  'web/terminal/screens': 'chip-prompts use-chip-asks',
 });
 
 /**
