@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { only } from '#core/assert.ts';
 import type { Sql } from '#db/database.ts';
 import {
@@ -67,8 +67,7 @@ const FILL = [
    from generate_series(1, $2::int) n`,
 ];
 
-const database = databaseForTests();
-before(async () => {
+const database = databaseForTests(undefined, async () => {
   const longAgo = new Date('2026-01-01T00:00:00Z');
   for (const statement of FILL) await database.db.query(statement, [longAgo, OLD]);
   await database.db.query('analyze');

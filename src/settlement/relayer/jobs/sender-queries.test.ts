@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Tx } from '#db/database.ts';
 import type { Hex } from '#settlement/chain-requests.ts';
 import {
@@ -13,9 +13,7 @@ import {
 import { underWay, waitingForLocks } from '#testkit/fixtures/core/open-transactions.ts';
 import { databaseForTests } from '#testkit/fixtures/db/database-for-tests.ts';
 
-const database = databaseForTests(6);
-
-before(async () => {
+const database = databaseForTests(6, async () => {
   // Insert higher senders first, because an update that follows the table's order would lock them
   // first.
   for (const sender of [3, 2, 1]) {
