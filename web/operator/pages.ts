@@ -4,6 +4,7 @@ import { type Part, partOf } from '../ui/lazy-part.ts';
 /** The pages in navigation order. Their names are guaranteed (behavior.md 21.3). */
 export const PAGES: readonly DeskShellPage[] = [
   { name: 'Action required', icon: 'inbox', path: 'operator' },
+  { name: 'Overview', icon: 'events', path: 'operator/overview' },
   { name: 'Support', icon: 'support', path: 'operator/support' },
   { name: 'Verification', icon: 'verification', path: 'operator/verification', opensGroup: true },
   { name: 'Accounts', icon: 'account', path: 'operator/accounts' },
@@ -22,6 +23,7 @@ type DeskPage = Part<object>;
 const ActionRequired = partOf(
   async () => (await import('./pages/action-required.tsx')).ActionRequired,
 );
+const Overview = partOf(async () => (await import('./pages/overview.tsx')).Overview);
 const Support = partOf(async () => (await import('./pages/support.tsx')).Support);
 const SupportPayment = partOf(
   async () => (await import('./pages/support-payment.tsx')).SupportPayment,
@@ -45,6 +47,7 @@ const Settings = partOf(async () => (await import('./pages/settings.tsx')).Setti
 
 export const ROUTES: readonly (readonly [path: string, page: DeskPage])[] = [
   ['/operator', ActionRequired],
+  ['/operator/overview', Overview],
   ['/operator/support', Support],
   ['/operator/support/:id', SupportPayment],
   ['/operator/verification', Verification],

@@ -1,5 +1,6 @@
 import type { BrowserContext } from 'playwright-core';
 import type { TestWindow } from '../testing/browser.ts';
+import { drawn } from '../testing/month.ts';
 import { LONG_NAME, type Scene, type Shot } from '../testing/shots.ts';
 import { signInAsStaff } from '../testing/staff.ts';
 
@@ -80,6 +81,27 @@ const RECOVERING = {
   },
 };
 
+/** A network's day: quiet nights, a busy noon, and one hour in which some taps failed. */
+function busyDay() {
+  const end = Date.parse('2026-11-20T16:00:00.000Z');
+  const figuresOf = (hour: number) => {
+    const payments = Math.round(400 * Math.max(0, Math.sin(hour / 8)) * (0.7 + drawn(hour)));
+    const none = payments === 0;
+    return {
+      ...{ payments, failed: hour === 15 ? 31 : Math.round(payments / 90) },
+      volume: payments * 6_420_000,
+      paid_ms_p50: none ? null : 640 + Math.round(300 * drawn(hour + 50)),
+      paid_ms_p99: none ? null : 1_400 + Math.round(2_600 * drawn(hour + 90)),
+      gas_per_payment: none ? null : 41_000 + Math.round(30_000 * drawn(hour + 7)),
+    };
+  };
+  const data = Array.from({ length: 24 }, (_, hour) => {
+    return { start: new Date(end - (24 - hour) * 3_600_000).toISOString(), ...figuresOf(hour) };
+  });
+  const total = { ...figuresOf(12), payments: 5_204, failed: 84, volume: 33_409_680_000 };
+  return { data, total };
+}
+
 /** A scanned page of a company register, drawn with plain lines. */
 const SCAN = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 600 800">
   <rect width="600" height="800" fill="#fff"/>
@@ -110,6 +132,7 @@ export const SHOTS: readonly Shot[] = [
   }),
   ...(
     [
+      ['Overview', '/overview'],
       ['Verification', '/verification'],
       ['Accounts', '/accounts'],
       ['Payers', '/payers'],
@@ -122,6 +145,10 @@ export const SHOTS: readonly Shot[] = [
       ['Settings', '/settings'],
     ] as const
   ).map(([title, path]) => pageShot(title, path)),
+  staffShot('overview-busy', async ({ open, change }) => {
+    await change('/networks/mainnet/activity', busyDay());
+    await open('/overview', 'Overview');
+  }),
   staffShot('alarm-open', async ({ open, change, window: { page } }) => {
     await change('/alarms', list(ALARM));
     await open('/alarms', 'Alarms');

@@ -35,7 +35,7 @@ const RuleBody = Type.Object({
   reason: { ...Reason, description: 'Written to the audit log.' },
 });
 
-function livemodeOf(network: string | undefined): boolean | Refusal {
+export function livemodeOf(network: string | undefined): boolean | Refusal {
   const mode = [false, true].find((livemode) => networkOf(livemode) === network);
   return mode ?? resourceMissing('network', 'network');
 }

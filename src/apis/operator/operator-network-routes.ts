@@ -2,6 +2,7 @@ import Type from 'typebox';
 import { AuditEntrySchema } from '#apis/dashboard/account/account-schema.ts';
 import { AuditQuery, answerAudit } from '#apis/dashboard/account/audit-routes.ts';
 import { type PersonRoute, personRoute } from '#apis/dashboard/person-route.ts';
+import { activityRoute } from '#apis/operator/activity-routes.ts';
 import { cellsRoute } from '#apis/operator/cells-route.ts';
 import { reviewedRoutes } from '#apis/operator/mark-reviewed-routes.ts';
 import { networkRoutes } from '#apis/operator/network-contract-routes.ts';
@@ -50,6 +51,7 @@ function auditRoute({ db, keys: { cursor: cursorKey } }: ApiContext) {
 export function operatorNetworkRoutes(ctx: ApiContext, parts: OperatorParts): PersonRoute[] {
   return [
     ...operatorPayerRoutes(ctx),
+    activityRoute(ctx),
     relayersRoute(ctx),
     ...reviewedRoutes(ctx),
     cellsRoute(ctx, parts),

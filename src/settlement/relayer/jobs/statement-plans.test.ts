@@ -75,7 +75,13 @@ async function indexes(work: Work): Promise<string[]> {
 
 const NOW = new Date('2026-11-22T12:00:00Z');
 const REQUEST = { requestId: 1n, transactionId: 1n };
-const MINED = { id: 1n, tx_hash: '0x1', block_number: 1n, block_hash: '0x1' } as const;
+const MINED = {
+  id: 1n,
+  tx_hash: '0x1',
+  block_number: 1n,
+  block_hash: '0x1',
+  gas_used: 1n,
+} as const;
 const FEES = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
 const JOB: OpenRequest = {
   ...{ id: 1n, kind: 'payment', subjectId: 'pi_1', number: 1n, payload: {}, tries: 0 },

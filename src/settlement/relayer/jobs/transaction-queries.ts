@@ -228,12 +228,13 @@ const MINED = columnsFrom(1, {
   tx_hash: 'text',
   block_number: 'bigint',
   block_hash: 'text',
+  gas_used: 'bigint',
 });
 
 const MARK_MINED = `
   update chain_transactions t
   set status = 'mined', tx_hash = i.tx_hash, block_number = i.block_number,
-    block_hash = i.block_hash
+    block_hash = i.block_hash, gas_used = i.gas_used
   from ${MINED.table('i')}
   where t.id = any(${MINED.all('id')}) and t.id = i.id and ${checked("t.status = 'signed'")}`;
 
@@ -249,7 +250,7 @@ export async function reopenFromNonce(
   const rows = await tx.query(
     `update chain_transactions
      set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
-       finalized_at = null
+       gas_used = null, finalized_at = null
      where livemode = $1 and sender = $2 and nonce >= $3 and status in ('mined', 'finalized')
      returning id`,
     [which.livemode, which.sender, which.from],
@@ -264,7 +265,8 @@ export async function reopenBlocks(
 ): Promise<{ readonly sender: number }[]> {
   return tx.query(
     `update chain_transactions
-     set status = 'signed', tx_hash = null, block_number = null, block_hash = null
+     set status = 'signed', tx_hash = null, block_number = null, block_hash = null,
+       gas_used = null
      where status = 'mined' and block_hash = any($3)
        and ${checked('livemode = $1 and sender = any($2::int[])')}
      returning sender`,

@@ -125,7 +125,7 @@ function countMined(relayer: RelayerState, resolutions: readonly Resolution[]): 
 
 function toMined({ transaction, receipt }: Resolution) {
   const { txHash: tx_hash, blockNumber: block_number, blockHash: block_hash } = receipt;
-  return { id: transaction.id, tx_hash, block_number, block_hash };
+  return { id: transaction.id, tx_hash, block_number, block_hash, gas_used: receipt.gasUsed };
 }
 
 /** Returns the used gas of a job that was counted before it was requested; such jobs are alone. */
