@@ -8,10 +8,14 @@ import { silentLog } from '#observability/log.ts';
 import { applySettlements } from '#payments/apply-settlements.ts';
 import { createPreflight } from '#payments/preflight-by-network.ts';
 import { applyRefundOutcomes } from '#refunds/apply-refund-results.ts';
-import type { Hex } from '#settlement/chain-requests.ts';
-import type { Caller } from '#testkit/apis/api-client.ts';
 import { type SignedIn, type StoreServer, serveStore } from '#testkit/apis/store-server.ts';
 import { tap } from '#testkit/apis/tap.ts';
+import {
+  assertAddsUp,
+  movementsOf,
+  transferUsdc,
+  typesOf,
+} from '#testkit/apis/wallet-movements.ts';
 import { addIntent, openStore, type TestStore } from '#testkit/fixtures/payments/store.ts';
 import {
   type RelayerWorld,
@@ -58,54 +62,10 @@ after(async () => {
   await world.stop();
 });
 
-interface Shown {
-  readonly id: string;
-  readonly type: string;
-  readonly status: string;
-  readonly amount: number;
-  readonly fee: number;
-  readonly with: string | null;
-  readonly payment: string | null;
-  readonly tx_hash: string | null;
-  readonly created: string;
-}
+const addsUp = (wallet: SignedIn) => assertAddsUp(world.network, wallet);
 
-/** Reads all pages. */
-async function movementsOf(me: Caller, limit = 100) {
-  const movements: Shown[] = [];
-  let cursor: unknown = null;
-  do {
-    const after = cursor === null ? '' : `&cursor=${cursor}`;
-    const { status, body } = await me.get(`/movements?limit=${limit}${after}`);
-    assert.equal(status, 200, JSON.stringify(body));
-    movements.push(...(body.data as unknown as Shown[]));
-    cursor = body.next_cursor;
-  } while (cursor !== null);
-  return movements;
-}
-
-const SIGNS: Readonly<Record<string, number>> = { payment: -1, sent: -1 };
-
-function sumOf(movements: readonly Shown[]): number {
-  return movements.reduce((sum, { type, amount }) => sum + (SIGNS[type] ?? 1) * amount, 0);
-}
-
-/** Asserts that the movements of a wallet that began empty add up to its balance. */
-async function assertAddsUp({ account, me }: Pick<SignedIn, 'account' | 'me'>): Promise<Shown[]> {
-  const movements = await movementsOf(me);
-  assert.equal(new Set(movements.map(({ id }) => id)).size, movements.length, 'an id twice');
-  assert.equal(sumOf(movements), Number(await world.network.usdcOf(account.address)));
-  return movements;
-}
-
-const typesOf = (movements: readonly Shown[]) => movements.map(({ type }) => type);
-
-function call(functionName: 'transfer' | 'mint', to: Hex, amount: bigint): Hex {
-  return encodeFunctionData({ abi: testUsdcAbi, functionName, args: [to, amount] });
-}
-
-const transfer = (from: PrivateKeyAccount, to: Hex, amount: bigint) =>
-  world.network.send(from, world.network.config.usdc, call('transfer', to, amount));
+const transfer = (from: PrivateKeyAccount, to: PrivateKeyAccount, amount: bigint) =>
+  transferUsdc(world.network, { from, to, amount });
 
 /** Signs in a wallet that has a million USDC, coin for gas, an allowance and a policy. */
 async function fundedWallet(): Promise<SignedIn> {
@@ -125,15 +85,15 @@ describe('the movements of a wallet', () => {
   test('are its payments, refunds and transfers, each once, and its balance', async () => {
     const wallet = await fundedWallet();
     const payment = await pay(wallet);
-    await transfer(friend, wallet.account.address, 7_000_000n);
-    await transfer(wallet.account, friend.address, 2_500_000n);
+    await transfer(friend, wallet.account, 7_000_000n);
+    await transfer(wallet.account, friend, 2_500_000n);
     const merchant = await server.merchant();
     const refunded = await merchant.post('/refunds', { payment, amount: 400_000 });
     assert.equal(refunded.status, 201, JSON.stringify(refunded.body));
-    let movements = await assertAddsUp(wallet);
+    let movements = await addsUp(wallet);
     while (!typesOf(movements).includes('refund')) {
       await sleep(100);
-      movements = await assertAddsUp(wallet);
+      movements = await addsUp(wallet);
     }
     const shown = [...movements].sort((a, b) => a.type.localeCompare(b.type));
     assert.deepEqual(typesOf(shown), ['faucet', 'payment', 'received', 'refund', 'sent']);
@@ -160,8 +120,6 @@ describe('the movements of a wallet', () => {
     assert.deepEqual([sent?.with, sent?.amount, sent?.fee], [friend.address, 2_500_000, 0]);
     assert.equal(faucet?.with, zeroAddress);
     assert.deepEqual(new Set(movements.map(({ status }) => status)), new Set(['succeeded']));
-    const times = movements.map(({ created }) => created);
-    assert.deepEqual(times, times.toSorted().toReversed(), 'newest first');
   });
 
   test('leave out transfers of nothing, and fold those below 0.01 USDC by day', async () => {
@@ -174,13 +132,13 @@ describe('the movements of a wallet', () => {
       args: [address, friend.address, 0n],
     });
     await world.network.send(friend, config.usdc, spoof);
-    await transfer(friend, address, 0n);
-    await transfer(wallet.account, address, 3_000_000n);
-    for (const amount of [1n, 9_999n, 5_000n]) await transfer(friend, address, amount);
-    await transfer(friend, address, 10_000n);
-    for (const amount of [2n, 3n]) await transfer(wallet.account, friend.address, amount);
+    await transfer(friend, wallet.account, 0n);
+    await transfer(wallet.account, wallet.account, 3_000_000n);
+    for (const amount of [1n, 9_999n, 5_000n]) await transfer(friend, wallet.account, amount);
+    await transfer(friend, wallet.account, 10_000n);
+    for (const amount of [2n, 3n]) await transfer(wallet.account, friend, amount);
     const check = async () => {
-      const movements = await assertAddsUp(wallet);
+      const movements = await addsUp(wallet);
       const folded = movements.filter(({ tx_hash: hash }) => hash === null);
       assert.deepEqual(
         folded.map(({ type, amount, with: other }) => [type, amount, other]),
@@ -201,8 +159,8 @@ describe('the movements of a wallet', () => {
     // Some of them become final, and the same again is folded with them.
     await world.network.mine(90);
     await check();
-    await transfer(friend, address, 100n);
-    const [line] = (await assertAddsUp(wallet)).filter(
+    await transfer(friend, wallet.account, 100n);
+    const [line] = (await addsUp(wallet)).filter(
       (one) => one.tx_hash === null && one.type === 'received',
     );
     assert.equal(line?.amount, 15_100);
@@ -210,8 +168,8 @@ describe('the movements of a wallet', () => {
 
   test('come in pages whose cursors belong to this wallet', async () => {
     const wallet = await fundedWallet();
-    for (let i = 1n; i <= 6n; i++) await transfer(friend, wallet.account.address, i * 1_000_000n);
-    const whole = await assertAddsUp(wallet);
+    for (let i = 1n; i <= 6n; i++) await transfer(friend, wallet.account, i * 1_000_000n);
+    const whole = await addsUp(wallet);
     assert.deepEqual(await movementsOf(wallet.me, 2), whole);
     const { body } = await wallet.me.get('/movements?limit=2');
     const other = await server.signIn();

@@ -138,17 +138,23 @@ async function scopeOf(
   const start = before?.start_block ?? (await lastBlockBefore(chain, { head, sought, meter }));
   const from = before?.next_block ?? start;
   const next = final < from ? from : final + 1n;
-  const known = (before?.unread ?? []).map(([first, last]) => {
-    return { fromBlock: BigInt(first), toBlock: BigInt(last) };
-  });
-  const fresh = [
-    { fromBlock: from, toBlock: next - 1n },
-    { fromBlock: next, toBlock: head.number },
-  ];
-  const ranges = [...known, ...fresh].filter(({ fromBlock, toBlock }) => fromBlock <= toBlock);
+  const ranges = [...(before?.unread ?? []), [Number(from), Number(head.number)] as const]
+    .map(([first, last]) => ({ fromBlock: BigInt(first), toBlock: BigInt(last) }))
+    .filter(({ fromBlock, toBlock }) => fromBlock <= toBlock);
   const lastHash =
     next === from && before !== null ? before.last_hash : await hashOf(chain, next - 1n, meter);
-  return { head, before, start, next, lastHash, ranges: ranges.toReversed() };
+  return { head, before, start, next, lastHash, ranges: joined(ranges).toReversed() };
+}
+
+/** Joins ranges that follow each other, because each costs requests of its own. */
+function joined(ranges: readonly BlockRange[]): BlockRange[] {
+  const results: BlockRange[] = [];
+  for (const range of ranges) {
+    const last = results.at(-1);
+    if (last?.toBlock !== range.fromBlock - 1n) results.push(range);
+    else results[results.length - 1] = { fromBlock: last.fromBlock, toBlock: range.toBlock };
+  }
+  return results;
 }
 
 async function hashOf(chain: Chain, number: bigint, meter: Meter): Promise<string | null> {
@@ -298,7 +304,10 @@ async function timeOf(
 function toColumn(unread: readonly BlockRange[], next: bigint): WalletReadRow['unread'] {
   return unread
     .filter(({ fromBlock }) => fromBlock < next)
-    .map(({ fromBlock, toBlock }) => [Number(fromBlock), Number(toBlock)] as const)
+    .map(
+      ({ fromBlock, toBlock }) =>
+        [Number(fromBlock), Number(toBlock < next ? toBlock : next - 1n)] as const,
+    )
     .toReversed();
 }
 
@@ -345,14 +354,13 @@ function startOfDay(at: Date): Date {
 /** Adds up the rows of each line of folded transfers. */
 function foldRows(rows: readonly MovementRow[]): MovementRow[] {
   const lines = Map.groupBy(rows, ({ id }) => id);
-  return [...lines.values()].map((some) =>
-    some.reduce((sum, row) => ({
-      ...sum,
-      amount: sum.amount + row.amount,
-      unsettled: sum.unsettled + row.unsettled,
-      pending: sum.pending || row.pending,
-    })),
-  );
+  const sum = (values: readonly bigint[]) => values.reduce((total, value) => total + value, 0n);
+  return [...lines.values()].map((some) => ({
+    ...present(some[0], 'row of a line'),
+    amount: sum(some.map(({ amount }) => amount)),
+    unsettled: sum(some.map(({ unsettled }) => unsettled)),
+    pending: some.some(({ pending }) => pending),
+  }));
 }
 
 async function store(
