@@ -156,7 +156,7 @@ test('while no node answers, the list is as of the last reading, and says so', a
   assert.deepEqual([never.status, never.body.error?.code], [503, 'service_unavailable']);
 });
 
-test('a wallet takes eight requests without news, and never more than its daily limit', async () => {
+test('a wallet takes eight requests without news, and never beyond its daily limit', async () => {
   const wallet = await newWallet();
   await movementsOf(wallet.me);
   await network.mine(5);
