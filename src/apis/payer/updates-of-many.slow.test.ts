@@ -58,7 +58,7 @@ async function addWallet(
   return { me, cursor, pay };
 }
 
-test('both windows of 100 wallets show a payment within a second, 30 others on waking', async () => {
+test('both windows of 100 wallets show a payment within 1 s, 30 others on waking', async () => {
   const world = await startRelayerWorld();
   const { network, database, wakeups, merchant } = world;
   const stopMining = network.mineEvery(BLOCK_MS);
