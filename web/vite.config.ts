@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
 import { textsPlugin } from './texts-plugin.ts';
-import { CART_ICONS, CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS } from './ui/icon-names.ts';
+import { CART_ICONS, CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS, WALLET_ICONS } from './ui/icon-names.ts';
 import { iconPaths } from './ui/icon-paths.ts';
 
 /** The service that the development server proxies to. */
@@ -195,6 +195,7 @@ export default defineConfig({
     'import.meta.env.VITE_TILL_ICONS': JSON.stringify(iconPaths(TILL_ICONS)),
     'import.meta.env.VITE_CART_ICONS': JSON.stringify(iconPaths(CART_ICONS)),
     'import.meta.env.VITE_CATALOG_ICONS': JSON.stringify(iconPaths(CATALOG_ICONS)),
+    'import.meta.env.VITE_WALLET_ICONS': JSON.stringify(iconPaths(WALLET_ICONS)),
     'import.meta.env.VITE_PAGE_ICONS': JSON.stringify(iconPaths(PAGE_ICONS)),
   },
   build: {

@@ -58,6 +58,15 @@ export function usableRate(
   return until === null || until < now ? null : rate;
 }
 
+/** Returns all rates that are usable at this time. */
+export function selectUsableRates(sql: Sql, now: Date): Promise<RateRow[]> {
+  return sql.query<RateRow>(
+    `select ${RATE} from exchange_rates
+     where rate is not null and usable_until >= $1 order by currency`,
+    [now],
+  );
+}
+
 /**
  * Returns the rate of a currency for comparing sums with a limit.
  * @param now if given, only a rate that is still usable.

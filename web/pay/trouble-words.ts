@@ -1,18 +1,7 @@
+import { chainName } from '../data/chain-name.ts';
 import { formatUsdc } from '../ui/format-usdc.ts';
 import { t } from '../ui/text/t.ts';
 import type { Trouble } from './connect-wallet.ts';
-
-const CHAINS: Readonly<Record<number, string>> = {
-  1: 'Ethereum',
-  10: 'OP Mainnet',
-  137: 'Polygon',
-  8453: 'Base',
-  42161: 'Arbitrum One',
-};
-
-function chainName(chainId: number): string {
-  return CHAINS[chainId] ?? t('pay.chain', { id: String(chainId) });
-}
 
 export function troubleWords(
   trouble: Trouble,

@@ -72,6 +72,12 @@ export async function allowPayments(wallet: WalletWindow): Promise<void> {
   await wallet.sees('Ready to pay');
 }
 
+/** Opens the way to pay with a code, from the home page. */
+export async function showCode(wallet: WalletWindow): Promise<void> {
+  await wallet.button(/^Pay/).click();
+  await wallet.inDialog(/^Show code/).click();
+}
+
 /** Adds a pass. @returns the credential that a till reads. */
 export async function addPass(wallet: WalletWindow, name: string): Promise<string> {
   await wallet.goTo('Passes');

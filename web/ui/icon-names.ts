@@ -32,6 +32,15 @@ export const CATALOG_ICONS = {
   down: 'arrow-down',
 } as const;
 
+/** Icons of the wallet's navigation. */
+export const WALLET_ICONS = {
+  home: 'house',
+  passes: 'credit-card',
+  history: 'clock',
+  limits: 'gauge',
+  settings: 'sliders-horizontal',
+} as const;
+
 /** Icons of the pages of dashboard and operator console. */
 export const PAGE_ICONS = {
   overview: 'house',

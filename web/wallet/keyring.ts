@@ -39,11 +39,15 @@ export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
 }
 
 /**
- * Returns the wallet's signer, after unlocking the wallet if necessary.
+ * Returns the wallet's signer, after unlocking the wallet if necessary, or always.
  * @throws WrongOpener, PasskeyError
  */
-export async function unlock(vault: Vault, opener: Opener): Promise<Account> {
+export async function unlock(
+  vault: Vault,
+  opener: Opener,
+  { always = false }: { readonly always?: boolean } = {},
+): Promise<Account> {
   const { accountOf } = await import('./private-key-account.ts');
-  if (opened !== null && isOpen(vault)) return accountOf(opened.key);
+  if (!always && opened !== null && isOpen(vault)) return accountOf(opened.key);
   return accountOf(await takeKey(vault, opener));
 }

@@ -1,6 +1,12 @@
 import { letAsk, PUSH_KEY } from '../testing/notifications.ts';
 import type { Shot } from '../testing/shots.ts';
-import { addPass, allowPayments, fundWallet, type WalletWindow } from '../testing/wallet.ts';
+import {
+  addPass,
+  allowPayments,
+  fundWallet,
+  WALLET_PASSWORD,
+  type WalletWindow,
+} from '../testing/wallet.ts';
 import { answerWith, visitorShot, walletShot } from '../testing/wallet-shots.ts';
 
 const KEY = `0x${'4f'.repeat(32)}`;
@@ -100,6 +106,7 @@ export const OWN_SHOTS: readonly Shot[] = [
     await fundWallet(wallet);
     await wallet.context.route('**/transfers', () => {});
     await reviewSending(wallet);
+    await wallet.field('Wallet password').fill(WALLET_PASSWORD);
     await wallet.button(/^Send 2/).click();
     await wallet.sees(/^On its way/);
   }),

@@ -18,6 +18,7 @@ function resultIn(page: Page, word: string) {
 
 async function readCode(page: Page): Promise<string> {
   await page.getByRole('link', { name: 'Home', exact: true }).click();
+  await page.getByRole('button', { name: /^Pay/ }).click();
   await page.getByRole('button', { name: /^Show code/ }).click();
   await page.locator('.pass-code').waitFor();
   return page.getByRole('dialog').getByRole('textbox').inputValue();

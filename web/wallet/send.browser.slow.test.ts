@@ -54,6 +54,10 @@ test('sending USDC takes two clicks, checks the address, and never pays twice', 
   await wallet.button(/^Review/).click();
   await wallet.sees('None: the network pays the gas');
   await wallet.checkAccessibility();
+  await page.getByRole('button', SEND_BUTTON).click();
+  await wallet.sees('That isn’t this wallet’s password.');
+  assert.equal(await balanceOf(FRIEND), before, 'an open wallet asks again');
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   // Loses the response. A user who returns finds the same transfer, and does not send a second one.
   let lost = 0;
   await wallet.context.route('**/transfers', async (route) => {

@@ -13,6 +13,13 @@ import { type Here, useHere } from './wallet-context.tsx';
 
 /** Polling interval of the visible page. A tap at a till changes this data without an event. */
 const WATCH_MS = 5_000;
+/** A value beside a balance may be a minute old. */
+const RATES_MS = 60_000;
+
+/** What a unit of each currency costs in USDC. */
+interface ExchangeRateList {
+  readonly data: readonly { readonly currency: string; readonly rate: string }[];
+}
 
 export function keyOf({ vault, network }: Here, name: string): readonly string[] {
   return [network, vault.address, name];
@@ -29,6 +36,15 @@ export function useWallet(): UseQueryResult<Wallet> {
     },
     refetchInterval: WATCH_MS,
   });
+}
+
+/** The rates of the currencies in which sums can also be shown. */
+export function ratesQuery(here: Here) {
+  return {
+    queryKey: keyOf(here, 'rates'),
+    queryFn: async () => valueIn(await here.api.ask<ExchangeRateList>({ path: '/rates' })).data,
+    refetchInterval: RATES_MS,
+  };
 }
 
 export function useMe(): UseQueryResult<Payer> {

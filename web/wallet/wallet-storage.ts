@@ -36,6 +36,8 @@ interface Kept {
   readonly backedUp: boolean;
   /** Locks this screen but does not encrypt the key. `null` if no PIN is set. */
   readonly pin: SealedPin | null;
+  /** The currency in which sums are also shown; `null` for USDC alone. */
+  readonly currency: string | null;
   /** True if the user was already asked to allow notifications. */
   readonly askedToRing: boolean;
   /** True if each approval and each code of a pass requires the passkey. */
@@ -86,6 +88,7 @@ const EMPTY: Kept = {
   network: null,
   backedUp: false,
   pin: null,
+  currency: null,
   askedToRing: false,
   passkeyEach: false,
   silent: false,

@@ -5,6 +5,7 @@ import type { Caller } from '#testkit/apis/api-client.ts';
 import { declineCodeOf, errorCodeOf } from '#testkit/apis/error-code.ts';
 import { openServedStore, type SignedIn, type StoreServer } from '#testkit/apis/store-server.ts';
 import { tap as tapAt } from '#testkit/apis/tap.ts';
+import { putRates } from '#testkit/fixtures/payments/rates.ts';
 import { addIntent, type TestStore } from '#testkit/fixtures/payments/store.ts';
 
 let store: TestStore;
@@ -295,5 +296,16 @@ describe('the history', () => {
     const other = await server.signIn();
     const foreign = await other.me.get(`/payments?limit=1&cursor=${body.next_cursor}`);
     assert.equal(errorCodeOf(foreign.body), 'cursor_invalid');
+  });
+});
+
+describe('the exchange rates', () => {
+  test('are those that are still usable', async () => {
+    const { me } = await server.signIn();
+    assert.deepEqual((await me.get('/rates')).body.data, []);
+    await putRates(store.db, { eur: '1.08' }, { now: new Date() });
+    await putRates(store.db, { gbp: '1.27' }, { now: new Date('2026-01-01T12:00:00Z') });
+    const { body } = await me.get('/rates');
+    assert.deepEqual(body.data, [{ object: 'exchange_rate', currency: 'eur', rate: '1.08' }]);
   });
 });

@@ -18,6 +18,7 @@ import { payerRoute } from '#apis/payer/payer-route.ts';
 import { PayerPaymentSchema } from '#apis/payer/payer-schema.ts';
 import { personalDataRoutes } from '#apis/payer/personal-data-routes.ts';
 import { pushRoutes } from '#apis/payer/push-routes.ts';
+import { rateRoutes } from '#apis/payer/rate-routes.ts';
 import { withWalletConsent } from '#apis/payer/require-fresh-signature.ts';
 import { OPEN_PATHS, signInRoutes } from '#apis/payer/sign-in-routes.ts';
 import { updateRoutes } from '#apis/payer/update-routes.ts';
@@ -67,6 +68,7 @@ export function payerSurface(ctx: ApiContext): Surface<PayerCaller> {
     authenticate: createPayerAuthenticator(ctx.db, open),
     routes: [
       ...networkRoutes(ctx),
+      ...rateRoutes(ctx),
       ...signInRoutes(ctx),
       ...passRoutes(ctx),
       ...cardRoutes(ctx),

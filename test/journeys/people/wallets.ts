@@ -9,6 +9,7 @@ import {
   createWallet,
   fundWallet,
   openWallet,
+  showCode,
   tapPass,
   WALLET_PASSWORD,
   type WalletWindow,
@@ -90,7 +91,7 @@ const code: Journey = {
     await addPass(wallet, 'Keyring');
     await wallet.goTo('Home');
     browser.startOver();
-    await wallet.button(/^Show code/).click();
+    await showCode(wallet);
     const value = await wallet.field('Code').inputValue();
     const credential = { type: 'qr', value };
     const paid = await tapPass(sandbox, { terminal, credential, amount: 1_000_000 });
@@ -119,6 +120,7 @@ const sendAndReceive: Journey = {
     await from.field('Recipient').fill(address);
     await from.field('Amount (USDC)').fill('2.50');
     await from.button(/^Review/).click();
+    await from.field('Wallet password').fill(WALLET_PASSWORD);
     await from.button(/^Send 2\.50 USDC/).click();
     await to.page.getByLabel('Balance').getByText('2.50').waitFor();
     await from.page.getByLabel('Balance').getByText('97.50').waitFor();

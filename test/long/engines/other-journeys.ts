@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { payAt } from '../../../web/testing/desk.ts';
 import { paymentsOf } from '../../../web/testing/till.ts';
+import { WALLET_PASSWORD } from '../../../web/testing/wallet.ts';
 import { type Journeys, makeWallet } from './journey.ts';
 
 /** Journeys of the wallet and the public pages. */
@@ -59,6 +60,7 @@ export const OTHER_JOURNEYS: Journeys = {
     await hands.sees(/Write 1500 or 1\.50/);
     await hands.fill('Amount', '1,5');
     await hands.click('button', /^Review/);
+    await hands.fill('Wallet password', WALLET_PASSWORD);
     await hands.click('button', /^Send 1\.50 USDC/);
     await hands.sees(/98\.50/);
   },

@@ -12,7 +12,7 @@ import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { type Account, type AccountProps, useSettingsForm } from './account-settings.ts';
-import { currencyName } from './currency-name.ts';
+import { currencyName } from '../../ui/text/currency-name.ts';
 import './shop.css';
 
 function taxWords(isIncluded: boolean): string {

@@ -12,7 +12,7 @@ import { rateText, readPercent } from '../../ui/percent.ts';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
-import { currencyName } from '../account/currency-name.ts';
+import { currencyName } from '../../ui/text/currency-name.ts';
 import { ZoneSelect } from '../account/zone-select.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 

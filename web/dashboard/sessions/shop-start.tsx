@@ -4,7 +4,7 @@ import { named } from '#i18n/bidi-isolates.ts';
 import { countriesByName } from '../../desk/countries.ts';
 import { Select } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { currencyName } from '../account/currency-name.ts';
+import { currencyName } from '../../ui/text/currency-name.ts';
 import { ZONES, ZoneSelect } from '../account/zone-select.tsx';
 import { currencyOf } from './currency-of-country.ts';
 

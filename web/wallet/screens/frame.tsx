@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react';
 import { useLocation } from 'wouter';
 import { useOnline } from '../../data/use-online.ts';
+import { Drawing } from '../../ui/icon.tsx';
+import type { WALLET_ICONS } from '../../ui/icon-names.ts';
 import { Notice } from '../../ui/notice.tsx';
 import { RESULT_NAMES } from '../../ui/result-names.ts';
 import { SkipLink } from '../../ui/skip-link.tsx';
@@ -8,8 +10,14 @@ import { Status } from '../../ui/status.tsx';
 import { type TextKey, t } from '../../ui/text/t.ts';
 import type { Network } from '../wallet-storage.ts';
 
+type IconName = keyof typeof WALLET_ICONS;
+
+/** SVG paths that the build inserts: see ui/icon-paths.ts. */
+const PATHS = import.meta.env.VITE_WALLET_ICONS as Readonly<Record<IconName, string>>;
+
 export interface WalletPage {
   readonly name: TextKey;
+  readonly icon: IconName;
   /** Path relative to the service's root, without a leading slash. */
   readonly path: string;
   /** Pages that are reached from this one and that the navigation shows as part of it. */
@@ -17,15 +25,16 @@ export interface WalletPage {
 }
 
 export const PAGES: readonly WalletPage[] = [
-  { name: 'wallet.pages.home', path: 'wallet' },
+  { name: 'wallet.pages.home', icon: 'home', path: 'wallet' },
   {
     name: 'wallet.pages.passes',
+    icon: 'passes',
     path: 'wallet/passes',
     below: ['wallet/cards', 'wallet/agents'],
   },
-  { name: 'wallet.pages.history', path: 'wallet/history' },
-  { name: 'wallet.pages.limits', path: 'wallet/limits' },
-  { name: 'wallet.pages.settings', path: 'wallet/settings' },
+  { name: 'wallet.pages.history', icon: 'history', path: 'wallet/history' },
+  { name: 'wallet.pages.limits', icon: 'limits', path: 'wallet/limits' },
+  { name: 'wallet.pages.settings', icon: 'settings', path: 'wallet/settings' },
 ];
 
 function isPlainClick(event: React.MouseEvent): boolean {
@@ -90,7 +99,8 @@ export function Frame({ network, current, children }: FrameProps): ReactNode {
           {PAGES.map((page) => (
             <li key={page.path}>
               <PageLink path={page.path} current={currentOf(page, current)}>
-                {t(page.name)}
+                <Drawing path={PATHS[page.icon]} />
+                <span>{t(page.name)}</span>
               </PageLink>
             </li>
           ))}

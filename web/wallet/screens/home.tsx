@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import type { Pass, PassCode, Wallet } from '../../data/payer-api.ts';
+import type { Wallet } from '../../data/payer-api.ts';
 import { refusalText } from '../../data/refusal-text.ts';
 import { useOnline } from '../../data/use-online.ts';
 import { Amount } from '../../ui/amount.tsx';
@@ -10,19 +10,18 @@ import { type TextKey, t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { useToast } from '../../ui/toast.tsx';
-import { askOwner, asksEach } from '../passkey-per-payment.ts';
+import { balanceOf } from '../known-balance.ts';
 import { forgetWayBack, wayBack } from '../return-to-payment.ts';
 import { useHere } from '../wallet-context.tsx';
 import { rowsOf, usePasses, usePayments, useWallet } from '../wallet-reads.ts';
 import { sumLength, type WalletStatus, walletStatusOf } from '../wallet-status.ts';
+import { useKept } from '../wallet-storage.ts';
 import { BackupNotice } from './backup-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { PaymentRow } from './history.tsx';
-import { AllowSheet, PassCodeSheet, PaymentMoment, ReceiveSheet, SendSheet } from './lazy-pages.ts';
+import { AllowSheet, BalanceValue, ReceiveSheet, ScanSheet, SendSheet } from './lazy-pages.ts';
 import { Problem, Waiting } from './loading.tsx';
-import { PayOfflineButton } from './pay-offline-button.tsx';
-import { ProblemNotice } from './problem-notice.tsx';
-import { useChange } from './use-change.ts';
+import { PayButton } from './pay-button.tsx';
 
 const NEWEST = 3;
 
@@ -60,39 +59,6 @@ function Faucet(): ReactNode {
   );
 }
 
-interface CodeProps {
-  readonly pass: Pass;
-  readonly online: boolean;
-}
-
-/** Shows a code that a till can scan, one click from home. */
-function CodeForTill({ pass, online }: CodeProps): ReactNode {
-  const { api, vault } = useHere();
-  const { busy, problem, change } = useChange();
-  const [refused, setRefused] = useState<string | null>(null);
-  const [code, setCode] = useState<PassCode | null>(null);
-  const show = async () => {
-    // So that the code's result appears without a delay.
-    void PaymentMoment.load().catch(() => {});
-    const wrong = asksEach(vault) ? await askOwner(vault) : null;
-    setRefused(wrong);
-    if (wrong === null) setCode(await change(() => api.createPassCode(pass.id)));
-  };
-  return (
-    <>
-      {online ? (
-        <Button kind="primary" large wide busy={busy} onClick={show}>
-          {t('wallet.show_code')}
-        </Button>
-      ) : null}
-      <ProblemNotice problem={refused ?? problem} />
-      {code === null ? null : (
-        <PassCodeSheet pass={pass} made={code} onClose={() => setCode(null)} />
-      )}
-    </>
-  );
-}
-
 const TITLES: Readonly<Record<WalletStatus, TextKey>> = {
   not_allowed: 'wallet.home.status.not_allowed',
   expired: 'wallet.home.status.expired',
@@ -101,14 +67,17 @@ const TITLES: Readonly<Record<WalletStatus, TextKey>> = {
   ready: 'wallet.home.status.ready',
 };
 
-function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
+interface ShownProps {
+  readonly wallet: Wallet;
+  readonly online: boolean;
+}
+
+function Permission({ wallet, online }: ShownProps): ReactNode {
   const { api } = useHere();
   const [asking, setAsking] = useState(false);
   const status = walletStatusOf(wallet, api.now());
   const { policy } = wallet;
-  const pass = rowsOf(usePasses())?.find(({ status }) => status === 'active');
   const needsYes = status !== 'ready' && status !== 'no_money';
-  const online = useOnline();
   const title = status === 'ready' && !online ? 'wallet.home.status.offline' : TITLES[status];
   return (
     <section className="card stack" aria-label={t('wallet.home.payments')}>
@@ -132,12 +101,9 @@ function Permission({ wallet }: { readonly wallet: Wallet }): ReactNode {
         </p>
       )}
       {needsYes ? (
-        <Button kind="primary" large wide onClick={() => setAsking(true)}>
+        <Button large wide disabled={!online} onClick={() => setAsking(true)}>
           {t('wallet.allow.button')}
         </Button>
-      ) : null}
-      {status === 'ready' && pass !== undefined ? (
-        <CodeForTill pass={pass} online={online} />
       ) : null}
       {asking ? (
         <AllowSheet
@@ -184,45 +150,75 @@ function Newest(): ReactNode {
   );
 }
 
-/** Shown while the service is unreachable; the wallet can still pay at a till. */
-function Unreachable({ error }: { readonly error: Error }): ReactNode {
+/** True if the page may ask for a camera, which only secure pages can. */
+const HAS_CAMERA = navigator.mediaDevices !== undefined;
+
+interface BalanceProps {
+  readonly balance: bigint;
+  /** `null` while the service is unreachable. */
+  readonly wallet: Wallet | null;
+}
+
+function Balance({ balance, wallet }: BalanceProps): ReactNode {
+  const { network } = useHere();
+  const currency = useKept('currency');
+  const [open, setOpen] = useState<'receive' | 'send' | 'scan' | null>(null);
+  const [to, setTo] = useState('');
+  const close = () => {
+    setOpen(null);
+    setTo('');
+  };
+  const sendTo = (address: string) => {
+    setTo(address);
+    setOpen('send');
+  };
   return (
-    <>
-      <Problem of={error} />
-      <div>
-        <PayOfflineButton />
+    <section className="balance" aria-label={t('wallet.home.balance')}>
+      <p className="soft">{t('wallet.home.balance')}</p>
+      <p className={`balance-sum ${sumLength(balance)}`}>
+        <Amount atoms={balance} />
+      </p>
+      {currency === null ? null : <BalanceValue atoms={balance} currency={currency} />}
+      <PayButton wallet={wallet} />
+      <div className="row">
+        <Button data-name="Send" disabled={wallet === null} onClick={() => setOpen('send')}>
+          {t('wallet.send.open_button')}
+        </Button>
+        <Button data-name="Receive" onClick={() => setOpen('receive')}>
+          {t('wallet.receive.open_button')}
+        </Button>
+        {HAS_CAMERA && wallet !== null ? (
+          <Button onClick={() => setOpen('scan')}>{t('wallet.scan.button')}</Button>
+        ) : null}
+        {network === 'testnet' && wallet !== null ? <Faucet /> : null}
       </div>
-    </>
+      {open === 'receive' ? <ReceiveSheet onClose={close} /> : null}
+      {open === 'scan' ? <ScanSheet onAddress={sendTo} onClose={close} /> : null}
+      {open === 'send' && wallet !== null ? (
+        <SendSheet wallet={wallet} to={to} onClose={close} />
+      ) : null}
+    </section>
   );
 }
 
 export function HomePage(): ReactNode {
-  const { network } = useHere();
-  const wallet = useWallet();
-  const [receiving, setReceiving] = useState(false);
-  const [sending, setSending] = useState(false);
+  const { network, vault } = useHere();
+  const { data = null, isError, error } = useWallet();
+  const online = useOnline();
   const [back] = useState(wayBack);
-  if (wallet.data === undefined) {
-    return wallet.isError ? <Unreachable error={wallet.error} /> : <Waiting />;
-  }
+  const known = online && !isError ? null : balanceOf(network, vault.address);
+  const balance = data === null ? known : BigInt(data.balance);
+  if (balance === null && !isError) return <Waiting />;
   return (
     <>
       <title>{t('wallet.page')}</title>
       <h1 className="unseen">{t('wallet.heading')}</h1>
-      <section className="balance" aria-label={t('wallet.home.balance')}>
-        <p className="soft">{t('wallet.home.balance')}</p>
-        <p className={`balance-sum ${sumLength(BigInt(wallet.data.balance))}`}>
-          <Amount atoms={BigInt(wallet.data.balance)} />
-        </p>
-        <div className="row">
-          <Button onClick={() => setReceiving(true)}>{t('wallet.receive.open_button')}</Button>
-          <Button onClick={() => setSending(true)}>{t('wallet.send.open_button')}</Button>
-          <PayOfflineButton />
-          {network === 'testnet' ? <Faucet /> : null}
-        </div>
-      </section>
-      {receiving ? <ReceiveSheet onClose={() => setReceiving(false)} /> : null}
-      {sending ? <SendSheet wallet={wallet.data} onClose={() => setSending(false)} /> : null}
+      {data === null && isError ? <Problem of={error} /> : null}
+      {balance === null ? (
+        <PayButton wallet={null} />
+      ) : (
+        <Balance balance={balance} wallet={online ? data : null} />
+      )}
       {back === null ? null : (
         <a
           className={buttonClass({ kind: 'primary', large: true, wide: true })}
@@ -232,10 +228,13 @@ export function HomePage(): ReactNode {
           {t('wallet.home.back_to_payment')}
         </a>
       )}
-      <BackupNotice />
-      <Permission wallet={wallet.data} />
-
-      <Newest />
+      {data === null ? null : (
+        <>
+          <BackupNotice />
+          <Permission wallet={data} online={online} />
+          <Newest />
+        </>
+      )}
     </>
   );
 }

@@ -13,7 +13,12 @@ export const SettingsPage = partOf(
 export const AllowSheet = partOf(async () => (await import('./allow-sheet.tsx')).AllowSheet);
 export const ReceiveSheet = partOf(async () => (await import('./receive.tsx')).ReceiveSheet);
 export const SendSheet = partOf(async () => (await import('./send.tsx')).SendSheet);
-export const PassCodeSheet = partOf(async () => (await import('./pass-code.tsx')).PassCodeSheet);
+export const PaySheet = partOf(async () => (await import('./pay-sheet.tsx')).PaySheet);
+export const ScanSheet = partOf(async () => (await import('./scan-sheet.tsx')).ScanSheet);
+export const BalanceValue = partOf(
+  async () => (await import('./balance-value.tsx')).BalanceValue,
+  createElement('p', { className: 'balance-value' }),
+);
 export const AgentsPage = partOf(async () => (await import('./agents.tsx')).AgentsPage, waiting);
 export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);
 export const CardsPage = partOf(async () => (await import('./cards.tsx')).CardsPage, waiting);

@@ -129,9 +129,13 @@ interface ReviewProps {
 function SendReview({ plan, onBack }: ReviewProps): ReactNode {
   const here = useHere();
   const { vault } = here;
-  const opening = useUnlocking(vault, async (account) => {
-    keepSending(here.network, await signSending({ here, account, plan }));
-  });
+  const opening = useUnlocking(
+    vault,
+    async (account) => {
+      keepSending(here.network, await signSending({ here, account, plan }));
+    },
+    { always: true },
+  );
   const lack = lackOf(plan);
   return (
     <form className="stack" onSubmit={opening.submit} noValidate>
@@ -154,6 +158,7 @@ function SendReview({ plan, onBack }: ReviewProps): ReactNode {
           <OpenerField
             vault={vault}
             password={opening.password}
+            always
             error={opening.wrong}
             onChange={opening.setPassword}
           />
@@ -204,17 +209,19 @@ function UnderWay({ sending, onEnd, onClose }: UnderWayProps): ReactNode {
 
 export interface SendSheetProps {
   readonly wallet: Wallet;
+  /** The recipient that was scanned, or empty. */
+  readonly to: string;
   readonly onClose: () => void;
 }
 
-export function SendSheet({ wallet, onClose }: SendSheetProps): ReactNode {
+export function SendSheet({ wallet, to, onClose }: SendSheetProps): ReactNode {
   const { network, refresh } = useHere();
   const sending = useKept('sending')[network];
   const toast = useToast();
   // Keeps the first callback, because home re-renders every few seconds while the transfer
   // continues.
   const [close] = useState(() => onClose);
-  const [draft, setDraft] = useState<Draft>({ recipient: '', typed: '' });
+  const [draft, setDraft] = useState<Draft>({ recipient: to, typed: '' });
   const [plan, setPlan] = useState<Plan | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const end = useCallback(

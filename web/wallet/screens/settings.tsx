@@ -15,6 +15,7 @@ import { useHere } from '../wallet-context.tsx';
 import { forgetWallet, keep, useKept } from '../wallet-storage.ts';
 import { AgreedDialog } from './agreed-dialog.tsx';
 import { BackupSheet } from './backup.tsx';
+import { CurrencyChoice } from './currency-choice.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { RingsSection } from './rings.tsx';
@@ -121,6 +122,7 @@ export function SettingsPage(): ReactNode {
         <p className="soft small">{t('wallet.settings.address_text')}</p>
         <NetworkSwitch vault={vault} />
         <LanguageChoice />
+        <CurrencyChoice />
       </section>
       <KeySection />
       <RingsSection />

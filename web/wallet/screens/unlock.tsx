@@ -7,7 +7,7 @@ import { useKept } from '../wallet-storage.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
 import { PageLink } from './frame.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
-import { PayOfflineButton } from './pay-offline-button.tsx';
+import { PayButton } from './pay-button.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField } from './unlock-method.tsx';
 import { useUnlocking } from './use-unlocking.ts';
@@ -37,7 +37,7 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
       </form>
       <div className="stack sign-in-more">
         <NetworkSwitch vault={vault} />
-        <PayOfflineButton />
+        <PayButton wallet={null} />
         <PageLink path="wallet/take-back">{t('wallet.sign_in.end_link')}</PageLink>
       </div>
     </main>

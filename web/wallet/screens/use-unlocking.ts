@@ -19,6 +19,8 @@ export interface Unlocking {
 export function useUnlocking(
   vault: Vault,
   proceed: (account: Account) => void | Promise<void>,
+  /** True to ask even while the wallet is unlocked, as a payment page does. */
+  { always = false }: { readonly always?: boolean } = {},
 ): Unlocking {
   const [password, setPassword] = useState('');
   const [busy, setBusy] = useState(false);
@@ -29,7 +31,7 @@ export function useUnlocking(
     setWrong(null);
     setProblem(null);
     try {
-      await proceed(await unlock(vault, openerOf(vault, password)));
+      await proceed(await unlock(vault, openerOf(vault, password), { always }));
     } catch (error) {
       if (error instanceof WrongOpener) setWrong(problemOf(error));
       else setProblem(problemOf(error));

@@ -1,4 +1,4 @@
-import { textLocale } from '../../ui/text/t.ts';
+import { textLocale } from './t.ts';
 
 /** Returns the code and the name of a currency, for example `EUR · Euro`. */
 export function currencyName(currency: string | null): string {
