@@ -2,7 +2,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { defineConfig } from 'vite';
 import { textsPlugin } from './texts-plugin.ts';
-import { CART_ICONS, CATALOG_ICONS, ICONS, PAGE_ICONS, TILL_ICONS, WALLET_ICONS } from './ui/icon-names.ts';
+import {
+  CART_ICONS,
+  CATALOG_ICONS,
+  ICONS,
+  PAGE_ICONS,
+  TILL_ICONS,
+  WALLET_ICONS,
+} from './ui/icon-names.ts';
 import { iconPaths } from './ui/icon-paths.ts';
 
 /** The service that the development server proxies to. */

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { Button } from '../ui/button.tsx';
 import { t } from '../ui/text/t.ts';
-import { type Vault, WrongOpener } from '../wallet/key-vault.ts';
+import { opensBy, type Vault, WrongOpener } from '../wallet/key-vault.ts';
 import { unlock } from '../wallet/keyring.ts';
 import { problemOf } from '../wallet/problem-words.ts';
 import { OpenerField, openerOf } from '../wallet/screens/unlock-method.tsx';
@@ -45,7 +45,7 @@ export function OwnWallet(props: WayProps & { readonly vault: Vault }): ReactNod
           setError(null);
         }}
       />
-      {vault.seal.by === 'passkey' && error !== null ? (
+      {opensBy(vault, 'passkey') && password === '' && error !== null ? (
         <p className="field-error" role="alert">
           {error}
         </p>

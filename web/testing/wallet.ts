@@ -61,6 +61,16 @@ export async function createWallet(wallet: WalletWindow): Promise<void> {
   await wallet.page.getByLabel('Balance').waitFor();
 }
 
+/** Imports a private key. The wallet counts as backed up. */
+export async function importWallet(wallet: WalletWindow, key: string): Promise<void> {
+  await wallet.button(/^Import wallet/).click();
+  await wallet.field('Private key').fill(key);
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
+  await wallet.inDialog(/^Import wallet/).click();
+  await wallet.page.getByLabel('Balance').waitFor();
+}
+
 export async function fundWallet(wallet: WalletWindow): Promise<void> {
   await wallet.button(/^Get test USDC/).click();
   await wallet.page.getByLabel('Balance').getByText('100.00').waitFor();

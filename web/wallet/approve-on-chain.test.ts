@@ -1,9 +1,10 @@
 import '../testing/texts.ts';
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { generatePrivateKey } from 'viem/accounts';
 import { startTestNetwork, type TestNetwork } from '#testkit/network/test-network.ts';
 import { approve } from './approve-on-chain.ts';
-import { accountOf, newPrivateKey } from './private-key-account.ts';
+import { accountOf } from './private-key-account.ts';
 import type { ChainFacts } from './sign-permit-and-transfer.ts';
 
 /** The injected wallet of the page. */
@@ -30,7 +31,7 @@ after(async () => {
 });
 
 test('a wallet with money for gas approves a total for the contract, once', async () => {
-  const account = accountOf(newPrivateKey());
+  const account = accountOf(generatePrivateKey());
   const nonce = async () => (await network.chain.nonces([account.address]))[0];
   await assert.rejects(
     approve(account, { chain, value: 5n }),
@@ -49,7 +50,7 @@ test('without a node that could send it, nothing is signed', async () => {
   const injected = page.window;
   page.window = {};
   try {
-    const account = accountOf(newPrivateKey());
+    const account = accountOf(generatePrivateKey());
     await assert.rejects(approve(account, { chain, value: 5n }), /there is no node to send it/);
   } finally {
     page.window = injected ?? {};

@@ -17,18 +17,47 @@ interface ScryptCost {
   readonly p: number;
 }
 
-export interface Vault {
-  readonly address: Hex;
+/** One encrypted copy of the secrets, and what opens it. */
+interface Lock {
   readonly seal: Seal;
-  /** AES-256-GCM ciphertext of the 32-byte key, with the address as additional data. Base64. */
+  /**
+   * AES-256-GCM ciphertext of the 32-byte key and, if the wallet has a recovery phrase, of the 16
+   * bytes that the phrase stands for. The address is additional data. Base64.
+   */
   readonly iv: string;
   readonly box: string;
+}
+
+export interface Vault extends Lock {
+  readonly address: Hex;
+  readonly hasPhrase?: boolean;
+  /** A second copy, so that a passkey and a password each open the wallet. */
+  readonly other?: Lock | undefined;
+}
+
+/** What the vault keeps. */
+export interface Secrets {
+  readonly privateKey: Hex;
+  /** The bytes of the recovery phrase; `null` for a wallet that has only a key. */
+  readonly entropy: Uint8Array | null;
 }
 
 /** The secret with which the user encrypts or unlocks the vault. */
 export type Opener =
   | { readonly by: 'passkey' }
   | { readonly by: 'password'; readonly password: string };
+
+/** The kinds of openers: a passkey, a password, or both. */
+export type OpenerKind = Opener['by'];
+
+function locksOf(vault: Vault): readonly Lock[] {
+  return vault.other === undefined ? [vault] : [vault, vault.other];
+}
+
+/** True if a passkey, or a password, opens this vault. */
+export function opensBy(vault: Vault, by: OpenerKind): boolean {
+  return locksOf(vault).some(({ seal }) => seal.by === by);
+}
 
 /** Thrown if the password or passkey is wrong. */
 export class WrongOpener extends Error {
@@ -99,35 +128,64 @@ async function newSeal(
   };
 }
 
-/** Encrypts the key. @throws PasskeyError */
-export async function sealKey({
-  privateKey,
-  address,
-  opener,
-}: {
-  readonly privateKey: Hex;
-  readonly address: Hex;
-  readonly opener: Opener;
-}): Promise<Vault> {
+async function lock(secrets: Secrets, address: Hex, opener: Opener): Promise<Lock> {
   const { seal, secret } = await newSeal(opener, address);
   const iv = toBase64(randomBytes(12));
   const key = await keyOf(secret);
-  const box = await crypto.subtle.encrypt(cipher(iv, address), key, fromHex(privateKey));
-  return { address, seal, iv, box: toBase64(new Uint8Array(box)) };
+  const content = Uint8Array.from([...fromHex(secrets.privateKey), ...(secrets.entropy ?? [])]);
+  const box = await crypto.subtle.encrypt(cipher(iv, address), key, content);
+  return { seal, iv, box: toBase64(new Uint8Array(box)) };
 }
 
-/** Decrypts the key. @returns the private key. @throws WrongOpener, PasskeyError */
-export async function openVault(vault: Vault, opener: Opener): Promise<Hex> {
-  const { seal, address, iv, box } = vault;
-  if (seal.by !== opener.by) throw new WrongOpener();
+/** Encrypts the secrets. @throws PasskeyError */
+export async function sealSecrets({
+  secrets,
+  address,
+  opener,
+}: {
+  readonly secrets: Secrets;
+  readonly address: Hex;
+  readonly opener: Opener;
+}): Promise<Vault> {
+  const hasPhrase = secrets.entropy !== null;
+  return { address, hasPhrase, ...(await lock(secrets, address, opener)) };
+}
+
+/** Adds an opener beside the vault's only one. @throws PasskeyError */
+export async function addOpener(vault: Vault, secrets: Secrets, opener: Opener): Promise<Vault> {
+  return { ...vault, other: await lock(secrets, vault.address, opener) };
+}
+
+/** Removes one of two openers. */
+export function removeOpener(vault: Vault, by: OpenerKind): Vault {
+  const { other, ...first } = vault;
+  return other === undefined || first.seal.by !== by ? first : { ...first, ...other };
+}
+
+/** Returns the credential of the vault's passkey, if it has one. */
+export function passkeyOf(vault: Vault): string | null {
+  for (const { seal } of locksOf(vault)) if (seal.by === 'passkey') return seal.credential;
+  return null;
+}
+
+/** The length of a private key. */
+const KEY_BYTES = 32;
+
+/** Decrypts the secrets. @throws WrongOpener, PasskeyError */
+export async function openVault(vault: Vault, opener: Opener): Promise<Secrets> {
+  const found = locksOf(vault).find(({ seal }) => seal.by === opener.by);
+  if (found === undefined) throw new WrongOpener();
+  const { seal, iv, box } = found;
   const secret =
     seal.by === 'passkey'
       ? await askPasskey(seal)
       : await passwordSecret(opener.by === 'password' ? opener.password : '', seal);
   const key = await keyOf(secret);
   try {
-    const bytes = await crypto.subtle.decrypt(cipher(iv, address), key, fromBase64(box));
-    return toHex(new Uint8Array(bytes));
+    const content = await crypto.subtle.decrypt(cipher(iv, vault.address), key, fromBase64(box));
+    const bytes = new Uint8Array(content);
+    const entropy = bytes.length > KEY_BYTES ? bytes.slice(KEY_BYTES) : null;
+    return { privateKey: toHex(bytes.slice(0, KEY_BYTES)), entropy };
   } catch (cause) {
     throw new WrongOpener({ cause });
   }

@@ -1,5 +1,5 @@
 import type { Hex } from '../data/bytes.ts';
-import { type Opener, openVault, type Vault } from './key-vault.ts';
+import { type Opener, openVault, type Secrets, type Vault } from './key-vault.ts';
 import type { Account } from './private-key-account.ts';
 
 /**
@@ -29,13 +29,13 @@ export function isOpen({ address }: Vault): boolean {
 }
 
 /**
- * Returns the private key, for the backup. Always asks for the password or passkey.
+ * Returns key and recovery phrase, for the backup. Always asks for the password or passkey.
  * @throws WrongOpener, PasskeyError
  */
-export async function takeKey(vault: Vault, opener: Opener): Promise<Hex> {
-  const key = await openVault(vault, opener);
-  holdKey(key, vault.address);
-  return key;
+export async function takeSecrets(vault: Vault, opener: Opener): Promise<Secrets> {
+  const secrets = await openVault(vault, opener);
+  holdKey(secrets.privateKey, vault.address);
+  return secrets;
 }
 
 /**
@@ -49,5 +49,5 @@ export async function unlock(
 ): Promise<Account> {
   const { accountOf } = await import('./private-key-account.ts');
   if (!always && opened !== null && isOpen(vault)) return accountOf(opened.key);
-  return accountOf(await takeKey(vault, opener));
+  return accountOf((await takeSecrets(vault, opener)).privateKey);
 }

@@ -29,7 +29,7 @@ function controlsOf(wallet: WalletWindow) {
         .last()
         .click(),
     follow: (key: TextKey) => page.getByRole('link', { name: text(key), exact: true }).click(),
-    fill: (key: TextKey, value: string) => page.getByLabel(text(key), { exact: true }).fill(value),
+    fill: (key: TextKey, value: string) => page.getByLabel(text(key)).first().fill(value),
     check: async () => {
       // Does not wait for `networkidle`, which never fires, because a wallet always has a long poll
       // open.
@@ -126,11 +126,11 @@ test('settings, approvals and contracts are translated and fit', async () => {
   await leave();
   await follow('wallet.pages.settings');
   await check();
-  await click('wallet.backup.open_button');
+  await named('Recovery phrase').click();
   await named('Wallet password').fill(WALLET_PASSWORD);
   await check();
-  await click('wallet.backup.show_button');
-  await named('Private key').waitFor();
+  await named('Recovery phrase').click();
+  await click('wallet.phrase.written_button');
   await check();
   await leave();
   await click('wallet.remove.button');

@@ -1,9 +1,9 @@
-import { openVault, type Vault } from './key-vault.ts';
+import { opensBy, openVault, type Vault } from './key-vault.ts';
 import { problemOf } from './problem-words.ts';
 import { kept } from './wallet-storage.ts';
 
-export function asksEach({ seal }: Vault): boolean {
-  return seal.by === 'passkey' && kept('passkeyEach');
+export function asksEach(vault: Vault): boolean {
+  return opensBy(vault, 'passkey') && kept('passkeyEach');
 }
 
 /**

@@ -1,5 +1,6 @@
 import { fromBase64, randomBytes, toBase64 } from '../data/bytes.ts';
 import { hasName } from '../data/passkey.ts';
+import { signalUnknownPasskey } from '../data/signal-unknown-passkey.ts';
 
 /** Thrown if a passkey could not unlock the wallet or protect its key, with the reason. */
 export class PasskeyError extends Error {
@@ -102,6 +103,7 @@ export async function createPasskey(name: string): Promise<PasskeySecret> {
   const now = secretOf(made);
   if (now !== null) return { credential, salt, secret: now };
   if (made.getClientExtensionResults().prf?.enabled !== true) {
+    await signalUnknownPasskey(credential);
     throw new PasskeyError('without_secret');
   }
   // Most authenticators return the secret only in a second request.

@@ -1,15 +1,11 @@
 import { getAddress, isAddress, keccak256 } from 'viem';
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
+import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts';
 import { createSiweMessage } from 'viem/siwe';
 import type { Hex } from '../data/bytes.ts';
 
 /** This module has the wallet's elliptic-curve code, and loads only when the user signs. */
 
 export type Account = PrivateKeyAccount;
-
-export function newPrivateKey(): Hex {
-  return generatePrivateKey();
-}
 
 /**
  * Parses a pasted or typed private key: 64 hex digits, with or without `0x`.

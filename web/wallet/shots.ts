@@ -200,12 +200,13 @@ const LOOKED_AFTER: readonly Shot[] = [
     await wallet.field('Wallet address').waitFor();
   }),
   walletShot('backup', async ({ wallet }) => {
-    await showPayments(wallet);
-    await wallet.goTo('Home');
-    await wallet.button(/^Back up wallet/).click();
+    await wallet.goTo('Settings');
+    await wallet.button(/^Recovery phrase/).click();
     await wallet.field('Wallet password').fill(WALLET_PASSWORD);
-    await wallet.button(/^Back up: show/).click();
-    await wallet.field('Last 6 characters').waitFor();
+    await wallet.inDialog(/^Recovery phrase/).click();
+    // Words are never in a picture.
+    await wallet.button(/^I’ve written them down/).click();
+    await wallet.inDialog(/^Check/).waitFor();
   }),
   walletShot('agents-none', async ({ wallet }) => {
     await wallet.goTo('Passes');

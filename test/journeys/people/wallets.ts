@@ -8,28 +8,16 @@ import {
   allowPayments,
   createWallet,
   fundWallet,
+  importWallet,
   openWallet,
   showCode,
   tapPass,
   WALLET_PASSWORD,
-  type WalletWindow,
   walletOf,
 } from '../../../web/testing/wallet.ts';
 import type { Journey } from './journey.ts';
 
 /** Journeys that start with the customer. */
-
-async function importWallet(wallet: WalletWindow, key: string): Promise<void> {
-  await wallet.button(/^Import wallet/).click();
-  await wallet.field('Private key').fill(key);
-  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
-  await wallet.field('Repeat wallet password').fill(WALLET_PASSWORD);
-  await wallet
-    .dialog()
-    .getByRole('button', { name: /^Import wallet/ })
-    .click();
-  await wallet.page.getByLabel('Balance').waitFor();
-}
 
 const lostPhone: Journey = {
   name: 'a lost phone: its pass ends from another one',

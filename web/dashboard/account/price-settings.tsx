@@ -8,11 +8,11 @@ import { Select } from '../../ui/field.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { rateWords } from '../../ui/price-text.tsx';
 import { Fact, FactList } from '../../ui/table.tsx';
+import { currencyName } from '../../ui/text/currency-name.ts';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { type Account, type AccountProps, useSettingsForm } from './account-settings.ts';
-import { currencyName } from '../../ui/text/currency-name.ts';
 import './shop.css';
 
 function taxWords(isIncluded: boolean): string {

@@ -10,9 +10,9 @@ import { Button } from '../../ui/button.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { rateText, readPercent } from '../../ui/percent.ts';
 import type { Column } from '../../ui/table.tsx';
+import { currencyName } from '../../ui/text/currency-name.ts';
 import { t } from '../../ui/text/t.ts';
 import { given } from '../../ui/text/untranslated-parts.ts';
-import { currencyName } from '../../ui/text/currency-name.ts';
 import { ZoneSelect } from '../account/zone-select.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 

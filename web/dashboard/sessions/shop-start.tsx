@@ -3,8 +3,8 @@ import { CURRENCIES } from '#core/currencies.ts';
 import { named } from '#i18n/bidi-isolates.ts';
 import { countriesByName } from '../../desk/countries.ts';
 import { Select } from '../../ui/field.tsx';
-import { t } from '../../ui/text/t.ts';
 import { currencyName } from '../../ui/text/currency-name.ts';
+import { t } from '../../ui/text/t.ts';
 import { ZONES, ZoneSelect } from '../account/zone-select.tsx';
 import { currencyOf } from './currency-of-country.ts';
 

@@ -1,30 +1,29 @@
-import { type ReactNode, useState } from 'react';
-import { Button } from '../../ui/button.tsx';
-import { partOf } from '../../ui/lazy-part.ts';
+import type { ReactNode } from 'react';
 import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
+import { useHere } from '../wallet-context.tsx';
 import { rowsOf, usePayments, useWallet } from '../wallet-reads.ts';
 import { useKept } from '../wallet-storage.ts';
+import { BackupButton } from './backup-button.tsx';
 
-const BackupSheet = partOf(async () => (await import('./backup.tsx')).BackupSheet);
-
-/** Asks for a backup once the wallet holds money, until the user has made one. */
+/**
+ * Asks for a backup after the first payment, or as soon as the wallet holds real money, until the
+ * user has made one.
+ */
 export function BackupNotice(): ReactNode {
+  const { network } = useHere();
   const backedUp = useKept('backedUp');
-  const payments = rowsOf(usePayments());
-  const hasMoney = BigInt(useWallet().data?.balance ?? 0) > 0n;
-  const [open, setOpen] = useState(false);
-  if (backedUp || (!hasMoney && (payments === null || payments.length === 0))) return null;
+  const hasPaid = (rowsOf(usePayments()) ?? []).length > 0;
+  const balance = BigInt(useWallet().data?.balance ?? 0);
+  const hasMoney = network === 'mainnet' && balance > 0n;
+  if (backedUp || !(hasPaid || hasMoney)) return null;
   return (
     <Notice tone="warn">
       <strong>{t('wallet.backup_notice.heading')}</strong>
       <p>{t('wallet.backup_notice.text')}</p>
       <div className="row">
-        <Button kind="primary" onClick={() => setOpen(true)}>
-          {t('wallet.backup.open_button')}
-        </Button>
+        <BackupButton isDone={false} />
       </div>
-      {open ? <BackupSheet onClose={() => setOpen(false)} /> : null}
     </Notice>
   );
 }

@@ -4,14 +4,11 @@ import { Button } from '../../ui/button.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Notice } from '../../ui/notice.tsx';
 import { t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
-import { takeKey } from '../keyring.ts';
-import { problemOf } from '../problem-words.ts';
 import { useHere } from '../wallet-context.tsx';
 import { keep } from '../wallet-storage.ts';
-import { OpenerField, openerOf } from './unlock-method.tsx';
+import { AskSecrets } from './ask-secrets.tsx';
 
 /**
  * Number of the key's last characters that the user types, as proof that the key is stored
@@ -21,48 +18,6 @@ const PROOF_LENGTH = 6;
 
 interface StepProps {
   readonly onClose: () => void;
-}
-
-function ShowKey({ onClose, onShown }: StepProps & { onShown: (key: Hex) => void }): ReactNode {
-  const { vault } = useHere();
-  const [password, setPassword] = useState('');
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
-    if (busy) return;
-    setBusy(true);
-    setProblem(null);
-    try {
-      onShown(await takeKey(vault, openerOf(vault, password)));
-    } catch (error) {
-      setProblem(problemOf(error));
-      setBusy(false);
-    }
-  };
-  return (
-    <form className="stack" onSubmit={submit} noValidate>
-      <p>{t('wallet.backup.about')}</p>
-      <OpenerField
-        vault={vault}
-        password={password}
-        always
-        error={problem}
-        onChange={setPassword}
-      />
-      {problem !== null && vault.seal.by === 'passkey' ? (
-        <Notice tone="bad" role="alert">
-          {problem}
-        </Notice>
-      ) : null}
-      <Button type="submit" kind="primary" large busy={busy}>
-        {t('wallet.backup.show_button')}
-      </Button>
-      <Button kind="quiet" onClick={onClose}>
-        {t('wallet.not_now')}
-      </Button>
-    </form>
-  );
 }
 
 function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): ReactNode {
@@ -104,11 +59,18 @@ function ProveKey({ privateKey, onClose }: StepProps & { privateKey: Hex }): Rea
 
 /** Shows the key to its owner, who then proves that it is stored elsewhere. */
 export function BackupSheet({ onClose }: StepProps): ReactNode {
+  const { vault } = useHere();
   const [key, setKey] = useState<Hex | null>(null);
   return (
     <Dialog title={t('wallet.backup.heading')} onClose={onClose}>
       {key === null ? (
-        <ShowKey onClose={onClose} onShown={setKey} />
+        <AskSecrets
+          vault={vault}
+          about={t('wallet.backup.about')}
+          action={t('wallet.backup.show_button')}
+          onOpened={({ privateKey }) => setKey(privateKey)}
+          onClose={onClose}
+        />
       ) : (
         <ProveKey privateKey={key} onClose={onClose} />
       )}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { named } from '#i18n/bidi-isolates.ts';
 import { Select } from '../../ui/field.tsx';
 import { currencyName } from '../../ui/text/currency-name.ts';
 import { t } from '../../ui/text/t.ts';
@@ -23,10 +24,10 @@ export function CurrencyChoice(): ReactNode {
       value={currency ?? ''}
       onChange={(event) => keep('currency', event.target.value || null)}
     >
-      <option value="">{currencyName(null)}</option>
+      <option value="">{named(currencyName(null))}</option>
       {[...offered].sort().map((code) => (
         <option key={code} value={code}>
-          {currencyName(code)}
+          {named(currencyName(code))}
         </option>
       ))}
     </Select>

@@ -1,6 +1,6 @@
 import { createElement } from 'react';
 import { firstPartOf, partOf } from '../../ui/lazy-part.ts';
-import { Waiting } from './loading.tsx';
+import { BalancePlace, Waiting } from './loading.tsx';
 
 const waiting = createElement(Waiting);
 
@@ -17,7 +17,7 @@ export const PaySheet = partOf(async () => (await import('./pay-sheet.tsx')).Pay
 export const ScanSheet = partOf(async () => (await import('./scan-sheet.tsx')).ScanSheet);
 export const BalanceValue = partOf(
   async () => (await import('./balance-value.tsx')).BalanceValue,
-  createElement('p', { className: 'balance-value' }),
+  createElement(BalancePlace),
 );
 export const AgentsPage = partOf(async () => (await import('./agents.tsx')).AgentsPage, waiting);
 export const PassesPage = partOf(async () => (await import('./passes.tsx')).PassesPage, waiting);

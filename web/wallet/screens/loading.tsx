@@ -11,6 +11,11 @@ export function Waiting(): ReactNode {
   return <Skeleton />;
 }
 
+/** Keeps the line of the balance's value free. */
+export function BalancePlace(): ReactNode {
+  return <p className="balance-value" />;
+}
+
 export function Problem({ of }: { readonly of: unknown }): ReactNode {
   const { refresh } = useHere();
   return (

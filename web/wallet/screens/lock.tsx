@@ -4,7 +4,7 @@ import { Button } from '../../ui/button.tsx';
 import { LockScreen } from '../../ui/lock-screen.tsx';
 import type { SealedPin } from '../../ui/pin.ts';
 import { t } from '../../ui/text/t.ts';
-import type { Vault } from '../key-vault.ts';
+import { opensBy, type Vault } from '../key-vault.ts';
 import { keep } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
 import { OpenerField } from './unlock-method.tsx';
@@ -38,12 +38,12 @@ function ForgottenPin({ vault, onUnlock }: Omit<WalletLockProps, 'pin'>): ReactN
   return (
     <form className="stack sign-in-more" onSubmit={submit} noValidate>
       <p className="soft">
-        {t(vault.seal.by === 'passkey' ? 'wallet.lock.by_passkey' : 'wallet.lock.by_password')}
+        {t(opensBy(vault, 'passkey') ? 'wallet.lock.by_passkey' : 'wallet.lock.by_password')}
       </p>
       <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
       <ProblemNotice problem={problem} />
       <Button type="submit" busy={busy}>
-        {vault.seal.by === 'passkey'
+        {opensBy(vault, 'passkey')
           ? t('wallet.lock.passkey_button')
           : t('wallet.lock.password_button')}
       </Button>

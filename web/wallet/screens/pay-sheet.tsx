@@ -7,7 +7,7 @@ import { askOwner, asksEach } from '../passkey-per-payment.ts';
 import { useHere } from '../wallet-context.tsx';
 import { rowsOf, usePasses } from '../wallet-reads.ts';
 import { walletStatusOf } from '../wallet-status.ts';
-import { AllowSheet, PaymentMoment } from './lazy-pages.ts';
+import { AllowSheet } from './allow-sheet.tsx';
 import { PassCodeSheet } from './pass-code.tsx';
 import { PayOfflineButton } from './pay-offline-button.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
@@ -35,8 +35,6 @@ function ShowCode({ wallet, onMade, onAllow }: ShowCodeProps): ReactNode {
   const isAllowed = status === 'ready' || status === 'no_money';
   const show = async () => {
     if (!isAllowed) return onAllow();
-    // So that the code's result appears without a delay.
-    void PaymentMoment.load().catch(() => {});
     const wrong = asksEach(vault) ? await askOwner(vault) : null;
     setRefused(wrong);
     if (wrong !== null) return;

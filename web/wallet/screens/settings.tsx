@@ -1,30 +1,35 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
+import { signalUnknownPasskey } from '../../data/signal-unknown-passkey.ts';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/choice.tsx';
 import { CopyField } from '../../ui/copy-field.tsx';
 import { LanguageChoice } from '../../ui/language-choice.tsx';
 import { Notice } from '../../ui/notice.tsx';
 import { PinForm } from '../../ui/pin-form.tsx';
-import { t } from '../../ui/text/t.ts';
+import { type TextKey, t } from '../../ui/text/t.ts';
 import { useToast } from '../../ui/toast.tsx';
+import { opensBy, passkeyOf, type Vault } from '../key-vault.ts';
 import { dropKey } from '../keyring.ts';
 import { askOwner } from '../passkey-per-payment.ts';
 import { dropSession } from '../sign-in.ts';
 import { useHere } from '../wallet-context.tsx';
 import { forgetWallet, keep, useKept } from '../wallet-storage.ts';
 import { AgreedDialog } from './agreed-dialog.tsx';
-import { BackupSheet } from './backup.tsx';
+import { BackupButton } from './backup-button.tsx';
 import { CurrencyChoice } from './currency-choice.tsx';
 import { NetworkSwitch } from './network-switch.tsx';
+import { Openers } from './openers.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 import { RingsSection } from './rings.tsx';
 
 function RemoveSheet({ onClose }: { readonly onClose: () => void }): ReactNode {
-  const { api } = useHere();
+  const { api, vault } = useHere();
   const backedUp = useKept('backedUp');
   const remove = async () => {
     await api.signOut();
+    const passkey = passkeyOf(vault);
+    if (passkey !== null) await signalUnknownPasskey(passkey);
     dropKey();
     forgetWallet();
   };
@@ -52,7 +57,7 @@ function EachPayment(): ReactNode {
   const isOn = useKept('passkeyEach');
   const [busy, setBusy] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
-  if (vault.seal.by !== 'passkey') return null;
+  if (!opensBy(vault, 'passkey')) return null;
   const change = async (on: boolean) => {
     setBusy(true);
     const wrong = on ? null : await askOwner(vault);
@@ -74,29 +79,31 @@ function EachPayment(): ReactNode {
   );
 }
 
+function openedBy(vault: Vault): TextKey {
+  if (!opensBy(vault, 'passkey')) return 'wallet.settings.key.by_password';
+  return opensBy(vault, 'password')
+    ? 'wallet.settings.key.by_both'
+    : 'wallet.settings.key.by_passkey';
+}
+
 function KeySection(): ReactNode {
   const { vault } = useHere();
   const backedUp = useKept('backedUp');
-  const [open, setOpen] = useState<'backup' | 'remove' | null>(null);
-  const close = () => setOpen(null);
+  const [removing, setRemoving] = useState(false);
   return (
     <section className="card stack">
       <h2>{t('wallet.settings.key.heading')}</h2>
       <p className="soft">
-        {vault.seal.by === 'passkey'
-          ? t('wallet.settings.key.by_passkey')
-          : t('wallet.settings.key.by_password')}{' '}
+        {t(openedBy(vault))}{' '}
         {backedUp ? t('wallet.settings.key.backed_up') : t('wallet.settings.key.not_backed_up')}
       </p>
       <div className="row">
-        <Button kind={backedUp ? 'plain' : 'primary'} onClick={() => setOpen('backup')}>
-          {t('wallet.backup.open_button')}
-        </Button>
-        <Button onClick={() => setOpen('remove')}>{t('wallet.remove.button')}</Button>
+        <BackupButton isDone={backedUp} />
+        <Openers />
+        <Button onClick={() => setRemoving(true)}>{t('wallet.remove.button')}</Button>
       </div>
       <EachPayment />
-      {open === 'backup' ? <BackupSheet onClose={close} /> : null}
-      {open === 'remove' ? <RemoveSheet onClose={close} /> : null}
+      {removing ? <RemoveSheet onClose={() => setRemoving(false)} /> : null}
     </section>
   );
 }

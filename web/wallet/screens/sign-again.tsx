@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Vault } from '../key-vault.ts';
+import { opensBy, type Vault } from '../key-vault.ts';
 import { signAgain } from '../sign-in.ts';
 import type { Network } from '../wallet-storage.ts';
 import { ProblemNotice } from './problem-notice.tsx';
@@ -36,7 +36,7 @@ export function SignAgainSheet({ vault, network, token, onEnd }: SignAgainProps)
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <ProblemNotice problem={problem} />
         <Button type="submit" kind="primary" large busy={busy}>
-          {vault.seal.by === 'passkey'
+          {opensBy(vault, 'passkey')
             ? t('wallet.sign_again.passkey_button')
             : t('wallet.sign_again.button')}
         </Button>

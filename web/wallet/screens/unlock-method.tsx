@@ -2,9 +2,10 @@ import { type FormEvent, type ReactNode, useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { t } from '../../ui/text/t.ts';
-import { type Opener, SHORTEST_PASSWORD, type Vault } from '../key-vault.ts';
+import { type Opener, opensBy, type Vault } from '../key-vault.ts';
 import { isOpen } from '../keyring.ts';
 import { canUsePasskeys } from '../passkey-secret.ts';
+import { PasswordFields, usePasswordFields } from './password-fields.tsx';
 import { ProblemNotice } from './problem-notice.tsx';
 
 export interface NewOpenerProps {
@@ -33,16 +34,12 @@ function useHasPasskeys(): boolean {
 export function NewOpener(props: NewOpenerProps): ReactNode {
   const { action, busy, problem, children, onChosen } = props;
   const hasPasskeys = useHasPasskeys();
-  const [password, setPassword] = useState('');
-  const [repeated, setRepeated] = useState('');
-  const [checked, setChecked] = useState(false);
-  const short = [...password].length < SHORTEST_PASSWORD;
-  const different = password !== repeated;
+  const fields = usePasswordFields();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (busy) return;
-    setChecked(true);
-    if (!short && !different) onChosen({ by: 'password', password });
+    const password = fields.check();
+    if (password !== null) onChosen({ by: 'password', password });
   };
   return (
     <form className="stack" onSubmit={submit} noValidate>
@@ -55,27 +52,7 @@ export function NewOpener(props: NewOpenerProps): ReactNode {
           <p className="soft small">{t('wallet.passkey.text')}</p>
         </>
       ) : null}
-      <TextField
-        data-name="Wallet password"
-        label={t('wallet.password')}
-        type="password"
-        autoComplete="new-password"
-        value={password}
-        hint={t('wallet.password_hint', { count: SHORTEST_PASSWORD })}
-        error={
-          checked && short ? t('wallet.problem.password_short', { count: SHORTEST_PASSWORD }) : null
-        }
-        onChange={(event) => setPassword(event.target.value)}
-      />
-      <TextField
-        data-name="Repeat wallet password"
-        label={t('wallet.password_repeat')}
-        type="password"
-        autoComplete="new-password"
-        value={repeated}
-        error={checked && !short && different ? t('wallet.problem.password_differs') : null}
-        onChange={(event) => setRepeated(event.target.value)}
-      />
+      <PasswordFields fields={fields} />
       <ProblemNotice problem={problem} />
       <Button
         data-name={props['data-name']}
@@ -101,14 +78,23 @@ export interface OpenerFieldProps {
 
 /**
  * Asks for the password if the form needs it to sign. Shows nothing if the wallet is unlocked or
- * has a passkey.
+ * has a passkey; beside the passkey, a password can be chosen.
  */
 export function OpenerField(props: OpenerFieldProps): ReactNode {
   const { vault, password, error = null, always = false, onChange } = props;
   // Keeps the field while the user fills it in, but adds one that becomes necessary.
   const [wasOpen] = useState(() => isOpen(vault));
   const opens = wasOpen && isOpen(vault) && !always;
-  if (vault.seal.by === 'passkey' || opens) return null;
+  const [typing, setTyping] = useState(false);
+  if (opens) return null;
+  if (opensBy(vault, 'passkey') && !typing) {
+    if (!opensBy(vault, 'password')) return null;
+    return (
+      <Button kind="quiet" onClick={() => setTyping(true)}>
+        {t('wallet.passkey.password_button')}
+      </Button>
+    );
+  }
   return (
     <TextField
       data-name="Wallet password"
@@ -122,6 +108,8 @@ export function OpenerField(props: OpenerFieldProps): ReactNode {
   );
 }
 
-export function openerOf({ seal }: Vault, password: string): Opener {
-  return seal.by === 'passkey' ? { by: 'passkey' } : { by: 'password', password };
+/** Returns the passkey if the vault has one and no password was typed. */
+export function openerOf(vault: Vault, password: string): Opener {
+  const types = opensBy(vault, 'password') && (password !== '' || !opensBy(vault, 'passkey'));
+  return types ? { by: 'password', password } : { by: 'passkey' };
 }

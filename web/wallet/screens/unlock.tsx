@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { t } from '../../ui/text/t.ts';
-import type { Vault } from '../key-vault.ts';
+import { opensBy, type Vault } from '../key-vault.ts';
 import { signIn } from '../sign-in.ts';
 import { useKept } from '../wallet-storage.ts';
 import { ContractsNotice } from './contracts-notice.tsx';
@@ -30,7 +30,7 @@ export function SignInScreen({ vault }: { readonly vault: Vault }): ReactNode {
         <OpenerField vault={vault} password={password} error={wrong} onChange={setPassword} />
         <ProblemNotice problem={problem} />
         <Button data-name="Sign in" type="submit" kind="primary" large busy={busy}>
-          {vault.seal.by === 'passkey'
+          {opensBy(vault, 'passkey')
             ? t('wallet.sign_in.passkey_button')
             : t('wallet.sign_in.button')}
         </Button>
