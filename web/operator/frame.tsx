@@ -43,7 +43,9 @@ function Foot(): ReactNode {
   return (
     <>
       <span className="soft">{session.user.email}</span>
-      <Button data-name="Sign out" onClick={() => void signOut()}>Sign out</Button>
+      <Button data-name="Sign out" onClick={() => void signOut()}>
+        Sign out
+      </Button>
     </>
   );
 }
