@@ -12,6 +12,19 @@ import { knownHoles } from '../../cli/src/node-holes.ts';
 /** Time limit of a stop after DRAIN_SECONDS: behavior.md 20.7 allows 10 s. */
 const STOP_MS = 9_500;
 
+const HELP = `npm start: runs Tapline.
+
+Without settings it is a sandbox: database, two chains, API, workers and web apps, all on this
+machine. Its data is in the folder .tapline.
+
+  npm start -- --lan            phones on the same network can open the apps, over https
+  npm start -- --roles api      runs only this part; also worker, registrar, watch, or api,worker
+  PORT=4300 npm start           listens on another port
+  TAPLINE_DATA_DIR=… npm start  keeps the sandbox's data in another folder
+
+For production, see docs/deploy.md; all settings are in docs/settings.md.
+`;
+
 /** Replaces the IP address by a host name, because browsers allow no passkeys at an IP address. */
 function withPasskeys({ web_url: url }: SandboxFile): string {
   return url.replace('//127.0.0.1', '//localhost');
@@ -22,19 +35,20 @@ function screen(sandbox: SandboxFile, dataDir: string): string {
   return `
   Tapline is running.
 
+  Front page      ${local}
+
   Two browser windows, and no code:
-  Terminal        ${sandbox.web_url}/terminal#key=${sandbox.test.device_key}
+  Terminal        ${local}/terminal#key=${sandbox.test.device_key}
   Wallet          ${local}/wallet
 
-  Front door      ${local}
-  API             ${sandbox.base_url}/v1        reference: ${sandbox.web_url}/docs
+  API             ${local}/api/v1        reference: ${local}/docs
   Test key        ${sandbox.test.secret_key}
   Test terminal   ${sandbox.test.terminal}
   Dashboard       ${local}/dashboard
                   ${sandbox.dashboard.email} / ${sandbox.dashboard.password}
   Everything else ${dataDir}/sandbox.json
 
-  Ctrl+C stops it; the next start carries on with all of its data.
+  Ctrl+C stops it. The next start has all of its data.
 `;
 }
 
@@ -143,6 +157,13 @@ async function startOrExit(stop: Promise<End>, log: Log): Promise<Started> {
   }
 }
 
-const log = stderrLog(undefined, { secrets: secretValues(process.env), release: RELEASE });
+if (process.argv.slice(2).some((argument) => argument === '--help' || argument === '-h')) {
+  console.log(HELP);
+  process.exit(0);
+}
+const log = stderrLog(undefined, {
+  ...{ secrets: secretValues(process.env), release: RELEASE },
+  asText: process.stderr.isTTY === true,
+});
 const stopRequest = askedToStop();
 await stopAtTheEnd(await startOrExit(stopRequest.end, log), stopRequest, log);

@@ -21,6 +21,18 @@ test('an entry is one line of JSON, for any content', (context) => {
   });
 });
 
+test('at a terminal an entry is a line of text, and cannot steer the terminal', (context) => {
+  const lines: string[] = [];
+  context.mock.method(process.stderr, 'write', (line: string) => lines.push(line));
+  const log = stderrLog(() => NOW, { asText: true, release: '1.0.0', secrets: ['hunter22'] });
+  log.warn('a node is silent\u001b[2J', { network: 'testnet', fault: new Error('hunter22\naway') });
+  context.mock.restoreAll();
+  assert.equal(lines.length, 1);
+  const [line = ''] = lines;
+  assert.match(line, /^12:00:00 warn: a node is silent \[2J \(network testnet, fault .+away"\)\n$/);
+  assert.doesNotMatch(line, /hunter22/);
+});
+
 /**
  * Runs `work` with a log and a fake clock.
  * @returns the lines that it wrote

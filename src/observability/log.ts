@@ -17,6 +17,8 @@ export interface LogOptions {
   readonly secrets?: readonly string[];
   /** The release, added to each line under OpenTelemetry's name for it. */
   readonly release?: string;
+  /** True for a person at a terminal, who reads text more easily than JSON. */
+  readonly asText?: boolean;
 }
 
 /**
@@ -36,9 +38,23 @@ const PLACES = [
 /** Writes one line of JSON to stderr, because stdout belongs to the output of commands. */
 export function writeEntry(
   entry: LogFields & { readonly message: string },
-  { secrets = [] }: LogOptions = {},
+  { secrets = [], asText = false }: LogOptions = {},
 ): void {
-  process.stderr.write(`${redact(JSON.stringify(entry, plain), secrets)}\n`);
+  const line = asText ? textOf(entry) : JSON.stringify(entry, plain);
+  process.stderr.write(`${redact(line, secrets)}\n`);
+}
+
+const [TIME_START, TIME_END] = ['2026-12-01T'.length, '2026-12-01T12:00:00'.length];
+
+/** Returns an entry as a line of text: `12:00:00 warn: message (field value, …)`. */
+function textOf({ time, level, message, 'service.version': _, ...fields }: LogFields): string {
+  const facts = Object.entries(fields).map(([name, value]) => {
+    return `${name} ${typeof value === 'string' ? value : JSON.stringify(value, plain)}`;
+  });
+  const at = String(time).slice(TIME_START, TIME_END);
+  const line = `${at} ${level}: ${message}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+  // A message of another program must not begin a line of its own or steer the terminal.
+  return line.replaceAll(/\p{Cc}/gu, ' ');
 }
 
 /**

@@ -21,7 +21,9 @@ export function readRoles(args: readonly string[]): ReadonlySet<Role> {
   const at = args.indexOf('--roles');
   const unknown = args.find((_, index) => index !== at && !(at >= 0 && index === at + 1));
   if (unknown !== undefined)
-    throw new StartError(`unknown argument ${unknown}: only --roles and --lan are supported`);
+    throw new StartError(
+      `unknown argument ${unknown}: only --roles, --lan and --help are supported`,
+    );
   if (at < 0) return new Set(ROLES);
   const names = (args[at + 1] ?? '').split(',');
   if (names.length === 1 && names[0] === 'watch') return new Set(['watch']);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,13 +109,21 @@ async function settledOnChain(txHash: string) {
   return { receipt, logs };
 }
 
-test('the start prints wallet and dashboard at localhost: passkeys need a name', async () => {
+test('npm start -- --help prints help, and starts nothing', () => {
+  const help = spawnSync(process.execPath, ['src/app/main.ts', '--help'], { encoding: 'utf8' });
+  assert.equal(help.status, 0, help.stderr);
+  assert.match(help.stdout, /npm start -- --lan/);
+});
+
+test('the start prints all links at localhost: passkeys need a name', async () => {
   const isPrinted = () => network.logs().includes('Ctrl+C stops it');
   for (let i = 0; i < 200 && !isPrinted(); i++) await sleep(50);
   const local = `http://localhost:${new URL(network.sandbox.web_url).port}`;
   for (const link of [`${local}/wallet`, `${local}/dashboard`, local]) {
     assert.ok(network.logs().split(/\s+/).includes(link), `${link} in: ${network.logs()}`);
   }
+  const screen = network.logs().slice(network.logs().indexOf('Tapline is running'));
+  assert.equal(screen.includes('http://127.0.0.1'), false, screen);
 });
 
 test('a payment passes every part: intent, terminal, tap, chain, balance, webhooks', async () => {
