@@ -77,6 +77,7 @@ const OTHER_SUMS: Readonly<Record<string, string>> = {
   ...{ retrieveBalance: 'a balance', dashboardRetrieveBalance: 'a balance' },
   exportCatalogue: 'prices of items',
   readContracts: 'what a contract may settle in an hour',
+  readNetworkActivity: 'the volume of all shops',
   listDeclinedPaymentIntents: 'sales that were not paid',
   downloadExport: 'a file of a schedule: the statement',
   streamEvents: 'the objects of listEvents',

@@ -5,7 +5,7 @@ import { askForPayment, fundedAccount, injectWallet } from '../testing/payer.ts'
 import { openSignedIn } from '../testing/signed-in.ts';
 import { sharedStage } from '../testing/stage.ts';
 import { addTestTerminal } from '../testing/till.ts';
-import { createWallet, openWallet } from '../testing/wallet.ts';
+import { createWallet, openWallet, WALLET_PASSWORD } from '../testing/wallet.ts';
 
 /** Tests that a double click on a button that creates or moves something acts once. */
 
@@ -65,6 +65,7 @@ test('a wallet gets test USDC, adds a pass and sends once', async () => {
   await doubleClick(page, button(wallet.dialog(), /^Review/));
   await button(wallet.dialog(), /^Send 1\.00/).waitFor();
   assert.equal(transfers(), 0);
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
   await doubleClick(page, button(wallet.dialog(), /^Send 1\.00/));
   await page.getByLabel('Balance').getByText('99.00').waitFor();
   assert.equal(transfers(), 1);

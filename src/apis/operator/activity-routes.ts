@@ -83,7 +83,9 @@ function spanOf(period: Period, now: Date) {
 }
 
 const ActivityQuery = Type.Object({
-  period: oneOf(PERIOD_NAMES, 'day: 24 hours. week: 7 days. month: 30 days. All up to now.'),
+  period: Type.Optional(
+    oneOf(PERIOD_NAMES, 'day (the default): 24 hours. week: 7 days. month: 30 days. Up to now.'),
+  ),
 });
 
 interface Known {
@@ -131,7 +133,7 @@ export function activityRoute({ db }: ApiContext): PersonRoute {
     query: ActivityQuery,
     response: ActivitySchema,
     errors: ['resource_missing'],
-    handle: async ({ params, query: { period }, now }) => {
+    handle: async ({ params, query: { period = 'day' }, now }) => {
       const livemode = livemodeOf(params.network);
       if (isRefusal(livemode)) return livemode;
       const { every, starts, from, until } = spanOf(period, now);
