@@ -10,12 +10,17 @@ import {
   createWallet,
   fundWallet,
   openWallet,
+  readyWallet,
+  tapPass,
+  WALLET_PASSWORD,
   type WalletWindow,
   walletOf,
 } from '../testing/wallet.ts';
 
 const stage = sharedStage();
 
+/** An address that no test wallet has. */
+const FRIEND = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 /** The requests that fail while the network is cut. */
 const OFFLINE = /ERR_INTERNET_DISCONNECTED|Failed to load resource/;
 
@@ -105,4 +110,35 @@ test('a scanned address is sent to, a pay link opens, and other codes do nothing
   await other.sees(/for a different network/);
   await other.checkAccessibility();
   await wallet.close();
+});
+
+test('History has every movement: test USDC, payments and what was sent', async () => {
+  const { sandbox, browser } = stage();
+  const terminal = await addTestTerminal(sandbox);
+  const { wallet, pass } = await readyWallet(browser, sandbox, PHONE);
+  const { page } = wallet;
+  await wallet.goTo('History');
+  const row = (title: string) => page.locator('.payment').filter({ hasText: title });
+  await row('Test USDC').getByText('100.00').waitFor();
+  const paid = await tapPass(sandbox, { terminal, pass, amount: 2_500_000 });
+  assert.equal(paid.status, 'succeeded');
+  await row('Demo Coffee').getByRole('link', { name: 'Receipt' }).waitFor();
+  await wallet.goTo('Home');
+  await wallet.button(/^Send$/).click();
+  await wallet.field('Recipient').fill(FRIEND);
+  await wallet.field('Amount (USDC)').fill('3.00');
+  await wallet.button(/^Review/).click();
+  await wallet.field('Wallet password').fill(WALLET_PASSWORD);
+  await page.getByRole('button', { name: /^Send 3\.00 USDC/ }).click();
+  await wallet.sees('Sent. It has left the wallet.');
+  await wallet.goTo('History');
+  await row('Sent').getByText('3.00').waitFor();
+  await row('Sent').getByText('ending in b906').waitFor();
+  assert.deepEqual(
+    await page.locator('.payment').evaluateAll((all) => all.map((one) => one.children.length)),
+    [2, 2, 2],
+  );
+  await page.getByText('Complete since').waitFor();
+  await wallet.checkAccessibility();
+  await wallet.closeClean();
 });

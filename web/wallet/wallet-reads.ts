@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query';
 import { type Answer, valueIn } from '../data/api.ts';
 import type { Payer, Wallet } from '../data/payer-api.ts';
+import type { MovementList } from '../data/types/payer.ts';
 import { rememberBalance } from './known-balance.ts';
 import { rememberRates } from './signed-prices.ts';
 import { type Here, useHere } from './wallet-context.tsx';
@@ -63,17 +64,18 @@ interface Page<T> {
 /** A list that can load further pages. */
 export type Pages<T> = UseInfiniteQueryResult<InfiniteData<Page<T>>>;
 
-function usePages<T>(
+function usePages<P extends Page<unknown>>(
   name: string,
-  load: (here: Here, cursor: string | null) => Promise<Answer<Page<T>>>,
-): Pages<T> {
+  load: (here: Here, cursor: string | null) => Promise<Answer<P>>,
+  refetchInterval: number | false = WATCH_MS,
+): UseInfiniteQueryResult<InfiniteData<P>> {
   const here = useHere();
   return useInfiniteQuery({
     queryKey: keyOf(here, name),
     queryFn: async ({ pageParam }) => valueIn(await load(here, pageParam)),
     initialPageParam: null as string | null,
     getNextPageParam: (page) => page.next_cursor,
-    refetchInterval: WATCH_MS,
+    refetchInterval,
   });
 }
 
@@ -85,6 +87,17 @@ export const usePayments = () =>
     if (answer.is === 'done' && cursor === null) rememberRates(answer.value.data);
     return answer;
   });
+/** Not polled, because the service reads the chain for each request, and only so often a day. */
+export const useMovements = () =>
+  usePages(
+    'movements',
+    ({ api }, cursor) =>
+      api.ask<MovementList>({
+        path: '/movements',
+        query: { ...(cursor === null ? {} : { cursor }) },
+      }),
+    false,
+  );
 export const useAgentTokens = () =>
   usePages('agent tokens', ({ api }, cursor) => api.agentTokens(cursor));
 

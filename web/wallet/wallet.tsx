@@ -6,12 +6,12 @@ import { t } from '../ui/text/t.ts';
 import { canKeepKeys } from './key-vault.ts';
 import { CONTRACTS, ContractsNotice } from './screens/contracts-notice.tsx';
 import { Frame } from './screens/frame.tsx';
-import { HistoryPage } from './screens/history.tsx';
 import { HomePage } from './screens/home.tsx';
 import {
   AgentsPage,
   CardsPage,
   ContractsPage,
+  HistoryPage,
   LimitsPage,
   PassesPage,
   PayOfflinePage,

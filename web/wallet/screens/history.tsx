@@ -10,8 +10,6 @@ import { t } from '../../ui/text/t.ts';
 import { rich } from '../../ui/text/tagged-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { otherPrice } from '../signed-prices.ts';
-import { usePayments } from '../wallet-reads.ts';
-import { PagedList } from './paged-list.tsx';
 
 function PaymentSums({ payment }: { readonly payment: PayerPayment }): ReactNode {
   const { total, fee } = paidTotal(payment);
@@ -78,21 +76,5 @@ export function PaymentRow({ payment }: { readonly payment: PayerPayment }): Rea
       </div>
       <PaymentSums payment={payment} />
     </li>
-  );
-}
-
-export function HistoryPage(): ReactNode {
-  const payments = usePayments();
-  return (
-    <>
-      <title>{t('wallet.history.page')}</title>
-      <h1>{t('wallet.history.heading')}</h1>
-      <PagedList
-        pages={payments}
-        empty={{ title: t('wallet.no_payments'), text: t('wallet.history.empty.text') }}
-        className="payments"
-        row={(payment) => <PaymentRow key={payment.id} payment={payment} />}
-      />
-    </>
   );
 }

@@ -10,6 +10,10 @@ export const SettingsPage = partOf(
   async () => (await import('./settings.tsx')).SettingsPage,
   waiting,
 );
+export const HistoryPage = partOf(
+  async () => (await import('./history-page.tsx')).HistoryPage,
+  waiting,
+);
 export const AllowSheet = partOf(async () => (await import('./allow-sheet.tsx')).AllowSheet);
 export const ReceiveSheet = partOf(async () => (await import('./receive.tsx')).ReceiveSheet);
 export const SendSheet = partOf(async () => (await import('./send.tsx')).SendSheet);
