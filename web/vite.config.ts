@@ -86,7 +86,7 @@ const MERCHANT = modules({
   'web/dashboard': 'use-merchant',
   'web/dashboard/sessions': 'account-choice',
   'web/dashboard/statistics': 'chart-scale day-bounds labeled-figure use-live-refresh',
-  'web/dashboard/payments': 'object-link payment-columns sale-sum',
+  'web/dashboard/payments': 'object-link payment-columns sale-sum sold-text',
   'web/dashboard/webhooks': 'event-types',
   'web/dashboard/payouts': 'step',
   'web/dashboard/terminals': 'terminal-names',

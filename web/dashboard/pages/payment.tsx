@@ -24,7 +24,9 @@ import { ObjectLink } from '../payments/object-link.tsx';
 import { PaymentTimeline } from '../payments/payment-timeline.tsx';
 import { RateFacts } from '../payments/rate-facts.tsx';
 import { RefundDialog, refundWish } from '../payments/refund-dialog.tsx';
+import { SoldItems } from '../payments/sold-items.tsx';
 import { OtherMode } from '../sessions/other-mode.tsx';
+import { useOwnLocations } from '../terminals/terminal-location.tsx';
 import { TerminalLink } from '../terminals/terminal-names.tsx';
 import { useMerchant, useRead } from '../use-merchant.ts';
 import { refundColumns } from './refunds.tsx';
@@ -69,6 +71,7 @@ function PaymentView({ payment }: { readonly payment: Payment }): ReactNode {
       <div className="columns">
         <PaymentTimeline intent={intent} payment={payment} />
         <div className="stack">
+          <SoldItems payment={payment} />
           <Sums payment={payment} />
           <Origin payment={payment} intent={intent} />
           <Proof payment={payment} />
@@ -121,6 +124,20 @@ const credentials = (): Readonly<Record<string, string>> => ({
   chip: t('dashboard.payment.credentials.chip'),
 });
 
+function LocationName({ id }: { readonly id: string }): ReactNode {
+  return <bdi>{useOwnLocations().find((one) => one.id === id)?.name ?? id}</bdi>;
+}
+
+/** Names a person of the staff, or a member with a PIN. */
+function CashierName({ id }: { readonly id: string }): ReactNode {
+  const staff = useRead('GET /accounts/{account}/staff').data?.data ?? [];
+  const members = useRead('GET /accounts/{account}/members').data?.data ?? [];
+  const person = [...staff, ...members.map(({ user, name }) => ({ id: user, name }))].find(
+    (one) => one.id === id,
+  );
+  return <bdi>{person?.name ?? id}</bdi>;
+}
+
 interface OriginProps {
   readonly payment: Payment;
   /** `undefined` while loading. */
@@ -139,6 +156,12 @@ function Origin({ payment, intent }: OriginProps): ReactNode {
         </Fact>
         <Fact name={t('dashboard.field.terminal')}>
           <TerminalLink id={payment.terminal} />
+        </Fact>
+        <Fact name={t('dashboard.reports.location')}>
+          {payment.location === null ? null : <LocationName id={payment.location} />}
+        </Fact>
+        <Fact name={t('dashboard.reports.cashier')}>
+          {payment.cashier === null ? null : <CashierName id={payment.cashier} />}
         </Fact>
         <AcceptedOffline offline={intent?.offline ?? null} />
         <Fact name={t('dashboard.payment.paid_by.name')}>

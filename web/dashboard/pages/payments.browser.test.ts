@@ -341,3 +341,27 @@ test('a filter is saved under a name, applied with one click, and deleted', asyn
   await kept.waitFor({ state: 'detached' });
   await window.closeClean();
 });
+
+test('a payment and its row in the list show what was sold, with taxes and discount', async () => {
+  const { sandbox } = stage();
+  const till = await addTestTerminal(sandbox);
+  const { payment } = await payAt(sandbox, { terminal: till.id, ...CAFE_SALE });
+  const window = await openSignedIn(stage(), `dashboard/payments?terminal=${till.id}`, PHONE);
+  const { page } = window;
+  await page.getByText('2 × Coffee and 1 more').waitFor();
+  await page.getByRole('link', { name: payment }).click();
+  const items = page.locator('section', { has: page.getByRole('heading', { name: 'Items' }) });
+  for (const [name, sum] of [
+    ['2 × Coffee', '€7.60'],
+    ['1 × Cake', '€12.16'],
+    ['Discount', '€1.98'],
+    ['Tax 7 %', '€0.72'],
+    ['Tax 19 %', '€1.09'],
+  ] as const) {
+    const fact = items.locator('.fact').filter({ hasText: name });
+    await fact.getByText(sum).waitFor();
+  }
+  await window.checkAccessibility();
+  await checkFits(page);
+  await window.closeClean();
+});

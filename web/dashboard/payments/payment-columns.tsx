@@ -6,9 +6,11 @@ import { paidSum, paidTip } from '../../ui/quoted-price.ts';
 import { ObjectStatus } from '../../ui/status.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { t } from '../../ui/text/t.ts';
+import { given } from '../../ui/text/untranslated-parts.ts';
 import { Time } from '../../ui/time.tsx';
 import { TerminalName } from '../terminals/terminal-names.tsx';
 import { SaleSum } from './sale-sum.tsx';
+import { soldText } from './sold-text.ts';
 
 function Customer({ wallet }: { readonly wallet: string }): ReactNode {
   return (
@@ -34,8 +36,11 @@ export const paymentColumns = (): readonly Column<Payment>[] => [
   },
   { name: t('dashboard.field.status'), cell: ({ status }) => <ObjectStatus status={status} /> },
   {
-    name: t('dashboard.field.order'),
-    cell: ({ order_id }) => <span className="id">{order_id}</span>,
+    name: t('dashboard.payment.sold.column'),
+    cell: (payment) => {
+      const sold = soldText(payment);
+      return sold === null ? <span className="id">{payment.order_id}</span> : given(sold);
+    },
   },
   { name: t('dashboard.field.terminal'), cell: ({ terminal }) => <TerminalName id={terminal} /> },
   {
