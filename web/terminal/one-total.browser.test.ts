@@ -80,6 +80,7 @@ const OTHER_PRICES: Readonly<Record<string, string>> = {
   'web/dashboard/pages/staff.tsx': 'limits',
   'web/dashboard/payments/offline-columns.tsx': 'offline sales: their prices',
   'web/dashboard/payments/refund-dialog.tsx': 'a refund',
+  'web/dashboard/payments/sold-items.tsx': 'the prices of lines',
   'web/dashboard/statistics/sales-of.tsx': 'what the shop gets',
   'web/dashboard/statistics/sales-today.tsx': 'the worth of a balance',
   'web/dashboard/team/staff-dialogs.tsx': 'a limit',
