@@ -47,9 +47,9 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   await wallet.checkAccessibility();
   const first = await tapPass(sandbox, { terminal, credential: code, amount: 1_000_000 });
   assert.equal(first.status, 'succeeded');
+  await page.locator('.pass-code').waitFor({ state: 'detached' });
   const again = await tapPass(sandbox, { terminal, credential: code, amount: 1_000_000 });
   assert.equal(again.status, 'requires_payment_method');
-  await wallet.button(/^Close/).click();
 
   await page.getByRole('link', { name: 'Cards with a chip' }).click();
   await wallet.sees('No cards yet');
@@ -69,7 +69,7 @@ test('a code pays once, and a card pays until it is revoked', async () => {
   };
   assert.equal((await tapCard()).status, 'succeeded');
   await wallet.button(/^Change Blue card/).click();
-  await wallet.field('Maximum per payment').fill('1.50');
+  await wallet.field('Maximum per payment (USDC)').fill('1.50');
   await wallet.button(/^Change card/).click();
   await wallet.sees('1.50');
   assert.equal((await tapCard()).status, 'requires_payment_method', 'above its limit');

@@ -43,7 +43,7 @@ test('every window rings; after one has answered, the other shows the answer', a
   const { page } = wallet;
   const other = await wallet.context.newPage();
   await other.goto(`${stage().sandbox.web_url}/wallet/history`);
-  await other.getByText('No payments yet').waitFor();
+  await other.getByText('Test USDC').waitFor();
   await tap();
   await approve(page).waitFor();
   await wallet.checkAccessibility();
